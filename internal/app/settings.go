@@ -57,10 +57,10 @@ func newCurrentSettings(cfg settings.Config, log zerolog.Logger) *currentSetting
 	return b
 }
 
-// policy returns the current rules, after a look at the settings files.
+// policy returns the current rules, after a check of the settings files.
 func (b *currentSettings) policy() *perm.Policy {
 	if w := b.watcher.Load(); w != nil {
-		w.Look()
+		w.Check()
 	}
 	return b.snapshot.Load().policy
 }

@@ -72,8 +72,8 @@ func (in Installation) source(client clients.Client, src clients.Source) (checks
 	return checks
 }
 
-// remedy says how an entry comes to start this program: by the command where that replaces
-// the entry, else by hand.
+// remedy says how to make an entry start this program: by fsmcp config if that replaces the
+// entry, else by hand.
 func (in Installation) remedy(client clients.Client, file string, text []byte, e clients.Registration) string {
 	if !client.Mergeable() {
 		return fmt.Sprintf("fsmcp config %s prints the entry of this program.", client.Name)
@@ -140,9 +140,9 @@ func (in Installation) arguments(client clients.Client, args []string) string {
 	return ""
 }
 
-// folderFault returns why a folder of an entry is not served. Of a relative name only a
-// variable is known to be wrong, unless the client replaces it: the client's working
-// directory is not known.
+// folderFault returns why a folder of an entry is not served. A relative name is
+// refused only for a variable that the client does not replace: the client's working
+// directory is unknown.
 func (in Installation) folderFault(client clients.Client, dir string) string {
 	rest, home := strings.CutPrefix(dir, "~")
 	variable := strings.ContainsAny(dir, "$%")

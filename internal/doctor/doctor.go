@@ -103,7 +103,7 @@ func Within(deadline time.Duration, name string, check func() []Check) []Check {
 	}
 }
 
-// Version tells which program this is.
+// Version names this program.
 func Version(words ...string) Check {
 	return Check{Name: NameVersion, Status: OK, Detail: strings.Join(words, ", ")}
 }

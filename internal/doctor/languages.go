@@ -40,7 +40,7 @@ type FindServer func(lsp.Server) (program string, env []string, err error)
 
 // LanguageServers checks the language servers: those that are found, and those that are
 // missing although the settings name them or a project in the workspace is one of theirs.
-// It starts programs that it finds to ask them for their version, but none where the
+// It starts programs that it finds to ask them for their version, but none if the
 // settings allow no server.
 func LanguageServers(cfg settings.Config, find FindServer) (checks []Check) {
 	if cfg.LSP.Off() {
@@ -66,7 +66,7 @@ func LanguageServers(cfg settings.Config, find FindServer) (checks []Check) {
 	return checks
 }
 
-// serversOff is the check where the settings allow no language server.
+// serversOff is the check if the settings allow no language server.
 func serversOff(cfg settings.Config, find FindServer) Check {
 	c := Check{Name: NameLanguages, Status: Skip, Detail: "off: no answer says what a change broke"}
 	var found []string

@@ -90,7 +90,7 @@ func rulesBySource(rules []perm.RuleText) (all map[string]tally, order []string)
 	return all, order
 }
 
-// settingsFile tells of one file with its rules in force. allows counts its allow rules, in
+// settingsFile reports one file with its rules in force. allows counts its allow rules, in
 // force or not.
 func settingsFile(src settings.Found, t tally, allows int, trusted bool) Check {
 	c := Check{Name: NameSettings, Status: OK, Detail: fmt.Sprintf("%s (%s): %s", src.Name, src.Level, t)}

@@ -58,7 +58,7 @@ func readable(dir string) error {
 	return nil
 }
 
-// cause leaves the name out of an error that is told beside it.
+// cause returns an error without the file name, which the caller adds.
 func cause(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err

@@ -67,7 +67,7 @@ type Event struct {
 	// Before names a copy of the old bytes, readable until the command ends; "" if there
 	// is none.
 	Before string `json:"before,omitempty"`
-	// PathBase64 and BeforeBase64 are set by line where those names are not UTF-8.
+	// PathBase64 and BeforeBase64 are set by line if those names are not UTF-8.
 	PathBase64   string `json:"pathBase64,omitempty"`
 	BeforeBase64 string `json:"beforeBase64,omitempty"`
 }
@@ -106,7 +106,7 @@ func ReadEvent(r io.Reader) (e Event, err error) {
 	return e, nil
 }
 
-// asText returns a name as text, and in base64 where it is none.
+// asText returns a name as text, and also in base64 if it is not UTF-8.
 func asText(name string) (text, base64Name string) {
 	if utf8.ValidString(name) {
 		return name, ""

@@ -1,5 +1,5 @@
 // Package jsonc reads JSON that may have comments and trailing commas, with the place of each
-// value and of what is wrong.
+// value and of each error.
 //
 // hujson parses. It names the place of an error in words, and recurses without a bound: a few
 // kilobytes of brackets could end the process, so callers ask TooDeep first.
@@ -15,7 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Fault says where a text is no JSON.
+// Fault is the place at which a text is not JSON, and why.
 type Fault struct {
 	Line, Column int // counted from 1
 	What         string

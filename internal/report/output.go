@@ -46,7 +46,7 @@ func (o Output) paint(c colour, text string) string {
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-// visible escapes what is no text to look at, and marks it; tabs stay.
+// visible escapes control characters and bytes that are no text, and marks them; tabs stay.
 func (o Output) visible(line string) string {
 	if clean := phrase.Printable(line); clean == line || !o.Coloured {
 		return clean
@@ -149,9 +149,8 @@ func (o Output) JSON(v any) error {
 	return e.Encode(v)
 }
 
-// Paged writes through a pager, which is nil where there is none. Where it cannot be
-// started, or ends with an error, the text is written without it; that the user leaves it
-// early is no error.
+// Paged writes through a pager; nil means none. If the pager cannot be started, or ends
+// with an error, the text is written without it. A user may leave it early: that is no error.
 func (o Output) Paged(pager *exec.Cmd, write func(Output) error) error {
 	if pager == nil || !o.Terminal {
 		return write(o)

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/search"
 )
 
-// place is where a rule stands, as JSON.
+// place is the place of a rule, as JSON.
 type place struct {
 	Source *string `json:"source"`
 	Line   *int    `json:"line"`

@@ -9,8 +9,8 @@ import (
 )
 
 // Bounds of the permission rules that one project file may bring; beyond them it
-// counts as broken. A project comes from elsewhere, and each rule is held against
-// each name of each file: with the most that pass, a decision takes milliseconds.
+// counts as broken. A project may come from another person, and each rule is compared
+// with each name of each file: with the most that pass, a decision takes milliseconds.
 const (
 	maxRules     = 2000
 	maxRuleBytes = 1024
@@ -52,7 +52,7 @@ func (l Layer) overfull(concerns func(rule string) bool) *perm.BrokenFile {
 }
 
 // mistyped returns an error if a deny or ask rule of the file cannot be understood, else
-// nil. fault tells of one rule.
+// nil. fault judges one rule.
 func (l Layer) mistyped(fault func(perm.RuleText) string) *perm.BrokenFile {
 	if fault == nil {
 		return nil

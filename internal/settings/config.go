@@ -32,11 +32,11 @@ type Flags struct {
 	Dedup            *bool
 	Log              string
 	Tools            string // names of tools, separated by commas
-	EveryTool        bool   // every tool is there where nothing names some: for calls by hand
+	EveryTool        bool   // without a list of tools all are published: for calls by hand
 	TrustOwners      []int  // other users whose settings files count as the user's own
 }
 
-// System describes where the process was started. The functions may be nil where there are
+// System describes where the process was started. The functions may be nil if there are
 // no files.
 type System struct {
 	Getenv  func(string) string
@@ -118,8 +118,7 @@ type Config struct {
 	entries       []entry
 }
 
-// origin holds the inputs of a Config besides files; the next Config is made from them,
-// too.
+// origin holds the inputs of a Config besides files. The next Config is made from them, too.
 type origin struct {
 	flags    Flags
 	system   System

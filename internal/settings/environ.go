@@ -38,8 +38,8 @@ func (e *environment) lines(name string) (out []string) {
 	return out
 }
 
-// variable reads a variable by parse; ok is false where it is empty or wrong, which is warned
-// of.
+// variable reads a variable by parse; ok is false if it is empty, or wrong, which it
+// warns of.
 func variable[T any](e *environment, name, want string, parse func(string) (T, bool)) (is T, ok bool) {
 	v := e.Getenv(name)
 	if v == "" {
@@ -130,8 +130,8 @@ func (s System) folder(dir string) string {
 }
 
 // ownFolders returns the folder of the user's own settings, by the rules of the XDG
-// base directories. other is where they would lie without XDG_CONFIG_HOME; "" where
-// that is the same file.
+// base directories. other is that folder without XDG_CONFIG_HOME; "" if it
+// holds the same file.
 func (s System) ownFolders() (own, other string) {
 	if s.Home != "" {
 		own = filepath.Join(s.Home, ".config", "fsmcp")

@@ -69,8 +69,8 @@ func (c Content) same(o Content) bool {
 
 // Files lists the settings files for workspace directories, those that win
 // first. settings is the one that the user named, if any; claude says whether
-// Claude Code's own files count (the administrator's always do). A file that
-// stands for two levels is listed once, as the one nearer to the user.
+// Claude Code's own files count (the administrator's always do). A file of
+// two levels is listed once, as the one nearer to the user.
 func Files(s System, workspace []string, settings string, claude bool) []File {
 	list := managedFiles(s)
 	if name := s.absolute(settings, s.WorkDir); settings != "" {

@@ -36,11 +36,11 @@ type key struct {
 	want string
 	// words lists the values, if there are only some.
 	words []string
-	// none allows null, for what is nothing by default.
+	// none allows null, if the default is no value.
 	none bool
 }
 
-// Paths of what is apart.
+// Keys that are not in the table of settings.
 const (
 	keySchema      = "$schema" // for editors
 	keyPermissions = "permissions"
@@ -154,7 +154,7 @@ func word(path string, by setBy, words ...string) *key {
 }
 
 // ClientLimit bounds what a client passes on to its model of one answer; 0 means unknown.
-// Pictures is NoPictures where a setting says 0.
+// Pictures is NoPictures if a setting says 0.
 type ClientLimit struct{ Tokens, Chars, Lines, Pictures int }
 
 // NoPictures is less than any other bound: the client passes no picture on.
@@ -227,7 +227,7 @@ func takeClients(v hujson.Value) (any, bool) {
 	})
 }
 
-// takeByClient reads a table by the names of clients; take reads what is said of one.
+// takeByClient reads a table by the names of clients; take reads the value of one.
 func takeByClient[T any](v hujson.Value, take func(of *T, v hujson.Value) bool) (any, bool) {
 	clients := make(map[string]T)
 	ok := members(v, func(name string, v hujson.Value) bool {
@@ -321,7 +321,7 @@ func nearest(name string, known []string) string {
 	})
 }
 
-// didYouMean is a question after a mistyped word, "" where no known one is near.
+// didYouMean is a question after a mistyped word, "" if no known one is near.
 func didYouMean(word string, known []string) string {
 	if near := nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s?)", near)

@@ -17,7 +17,7 @@ type LSP struct {
 	// Servers are those that the settings name, in that order, completed from the table of
 	// known ones. Their programs are not looked for yet.
 	Servers []lsp.Server
-	From    string // the file that says it; "" where none does
+	From    string // the settings file that names it; "" if none does
 }
 
 // Off reports that no server may be started.
@@ -72,7 +72,7 @@ func takeServer(name string, v hujson.Value) (lsp.Server, bool) {
 	return s, ok && name != "" && len(s.Command) > 0 && len(s.Languages) > 0
 }
 
-// takeExtensions reads the language of each suffix of names; nil where that is wrong.
+// takeExtensions reads the language of each suffix of names; nil if that is wrong.
 func takeExtensions(v hujson.Value) map[string]string {
 	out := make(map[string]string)
 	ok := members(v, func(ext string, v hujson.Value) bool {

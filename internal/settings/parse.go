@@ -37,14 +37,14 @@ type Layer struct {
 	// Warnings are whole sentences about single words.
 	Warnings []string
 	// Misplaced are those of the warnings that are about known keys in the wrong case or
-	// place: what stands there was meant to hold.
+	// place: their values were meant to count.
 	Misplaced []string
 
 	Ownership
 
 	values           map[string]value
 	floor            string // a mode that was added while fsmcp runs: it can only tighten
-	modeUntilRestart bool   // the file names a looser mode by now
+	modeUntilRestart bool   // the file names a looser mode now
 }
 
 // tightens reports whether the layer can only tighten: a project's file without trust, and
@@ -116,7 +116,7 @@ func (p *parser) sentence(offset int, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: ", p.layer.File.Name, p.line(offset)) + fmt.Sprintf(format, args...)
 }
 
-// line is the number of the line that an offset lies in.
+// line returns the number of the line that holds an offset.
 func (p *parser) line(offset int) int {
 	if p.ends == nil {
 		p.ends = []int{}
@@ -156,7 +156,7 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 	return root, true
 }
 
-// empty reports whether the file has blanks alone, or comments where it may have them.
+// empty reports whether the file holds only blanks, or also comments if its kind allows them.
 func (p *parser) empty() bool {
 	if p.layer.File.Claude {
 		return len(bytes.TrimSpace(p.bytes)) == 0
@@ -332,7 +332,7 @@ func (p *parser) member(path string, m hujson.ObjectMember) {
 	switch object, ok := m.Value.Value.(*hujson.Object); {
 	case isGroup && ok:
 		p.group(path+".", object)
-	case isGroup && keyPermissions+"."+path == keyAsk: // the rules, not what is said of questions
+	case isGroup && keyPermissions+"."+path == keyAsk: // permissions.ask, not the settings of questions
 		p.unknown(m, path)
 	case isGroup:
 		p.warn(m.Value.StartOffset, "%q takes an object; it is ignored", path)
@@ -402,7 +402,7 @@ func (p *parser) unknown(m hujson.ObjectMember, path string) {
 func (p *parser) misplaced(v hujson.Value, path string) string {
 	leaf := func(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 	keys, slip := known(), 0
-	for _, k := range []string{keyPermissions, keyDeny, keyAsk} { // whatever stands there
+	for _, k := range []string{keyPermissions, keyDeny, keyAsk} { // with any value
 		if p.layer.File.Claude && strings.EqualFold(path, k) {
 			return k
 		}

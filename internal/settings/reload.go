@@ -112,7 +112,7 @@ func (r reader) entry(f File) entry {
 	if i >= 0 && !held[i].gone && !r.touched(f) {
 		return held[i]
 	}
-	e := r.look(f)
+	e := r.read(f)
 	if i >= 0 {
 		e.inside = held[i].inside || r.s.inside(f.Name, r.old.Workspace)
 		e = held[i].merge(e, r.s.FileRule)
@@ -124,8 +124,8 @@ func (r reader) touched(f File) bool {
 	return r.changed == nil || slices.Contains(r.changed, f.Name) || slices.Contains(r.changed, filepath.Dir(f.Name))
 }
 
-// look reads a file without regard to its old state.
-func (r reader) look(f File) entry {
+// read reads a file without regard to its old state.
+func (r reader) read(f File) entry {
 	found := r.s.content(f.Name)
 	e := entry{content: found, layer: Layer{File: f, Found: !found.Missing}}
 	switch {

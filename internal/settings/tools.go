@@ -17,7 +17,7 @@ const allTools = "all"
 // ToolNames lists every tool, in the order in which they are published.
 func ToolNames() []string { return append(defaultTools(), "Glob", "Grep") }
 
-// defaultTools lists the tools that are published where nothing says otherwise: most clients
+// defaultTools lists the tools that are published if no setting names others: most clients
 // search by themselves.
 func defaultTools() []string { return []string{"Read", "Write", "Edit", "NotebookEdit"} }
 

@@ -13,7 +13,7 @@ import (
 // line named them.
 func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	for _, dir := range f.Dirs {
-		if dir != "" { // EmptyDir tells of it
+		if dir != "" { // EmptyDir reports it
 			dirs = appendDir(dirs, s.absolute(dir, s.WorkDir))
 		}
 	}

@@ -7,7 +7,7 @@
 //     and no stream of this process.
 //   - A file has at most one window per burst of changes. The window shows the text from
 //     before the first change of the burst.
-//   - The old text lies in a folder that only the user can open. The next Show removes what
+//   - The old text is in a folder that only the user can open. The next Show removes what
 //     is older than keepCopies.
 //   - A missing editor is one error per session.
 //   - It writes no old text that the event does not name: secret files have an empty left

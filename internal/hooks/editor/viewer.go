@@ -95,8 +95,8 @@ func markName(kind string, words []string) string {
 	return kind + "-" + hex.EncodeToString(sum[:16])
 }
 
-// sweep removes what is older than keepCopies. What it cannot remove stays for the next
-// one.
+// sweep removes copies and marks older than keepCopies. The next one tries again if that
+// fails.
 func (v *Viewer) sweep(root *os.Root) {
 	list, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -163,7 +163,7 @@ func (c change) open() error {
 	return err
 }
 
-// copyOld writes the old text: none where the event names none.
+// copyOld writes the old text, and an empty file if the event names none.
 func (c change) copyOld(name string) error {
 	to, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

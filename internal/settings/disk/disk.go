@@ -1,7 +1,7 @@
 // Package disk reads settings files, finds out whether another user could have written them,
 // and follows the links of protected places.
 //
-// It promises that it never waits, whatever stands under a name, and that a file is the
+// It promises that it never waits, whatever a name leads to, and that a file is the
 // user's own only if the user or root owns it and every folder on the way, and no other user
 // may write there. It knows the owners and modes of the disk alone: a program that runs as
 // the user can write the user's settings.

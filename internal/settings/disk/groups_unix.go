@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The files of users and groups (passwd(5), group(5)). What a directory service knows
-// beside them is not asked for.
+// The files of users and groups (passwd(5), group(5)). A directory service
+// is not asked.
 var (
 	passwdFile = "/etc/passwd"
 	groupFile  = "/etc/group"

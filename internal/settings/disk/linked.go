@@ -59,8 +59,8 @@ func (l *linker) add(name string, depth int) {
 	}
 }
 
-// above reports whether a name is none of the given ones, and one of them lies below it: a
-// link to the home, say, is about no file of it.
+// above reports whether a name is none of the given ones, and one of them is below it: a
+// link to the home directory, for example, says nothing about its files.
 func (l *linker) above(name string) bool {
 	below := strings.TrimSuffix(name, string(filepath.Separator)) + string(filepath.Separator)
 	return !slices.Contains(l.given, name) && slices.ContainsFunc(l.given, func(given string) bool { return strings.HasPrefix(given, below) })
@@ -91,10 +91,10 @@ func (l *linker) follow(name string) (next string, there bool) {
 	return strings.TrimPrefix(next, missing), next != missing
 }
 
-// missing stands for what is not there.
+// missing marks a name that does not exist.
 const missing = "-"
 
-// leads returns where a link leads, "" for what is no link.
+// leads returns the target of a link, "" for anything else, missing for no file.
 func leads(name string) string {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *linker) addBelow(dir string, depth int) {
 	if depth == 0 || l.left <= 0 {
 		return
 	}
-	f, err := os.Open(dir + string(filepath.Separator)) // fails at once for what is no folder
+	f, err := os.Open(dir + string(filepath.Separator)) // fails at once for anything but a folder
 	if err != nil {
 		return
 	}

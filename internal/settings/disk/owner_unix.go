@@ -16,7 +16,7 @@ import (
 
 // Owned returns the function that finds out whether a settings file is the user's own. It
 // looks at the file, the folders that it is in, and those of each link on the way: up to
-// the home, and up to the root for what lies elsewhere. Of a project's file it looks at the
+// the home, and up to the root for other files. Of a project's file it looks at the
 // owners alone, up to the workspace directory, as git does (git-config(1), safe.directory).
 // more are user ids that count as the user's own.
 func Owned(home string) func(f settings.File, more []int) settings.Ownership {
@@ -30,10 +30,10 @@ func Owned(home string) func(f settings.File, more []int) settings.Ownership {
 	}
 }
 
-// check is the look at one file.
+// check checks one file.
 type check struct {
 	owners     []int
-	top        string // where the look begins for what lies below it
+	top        string // the check of a file below it begins here
 	ownerAlone bool
 	found      settings.Ownership
 }
@@ -107,7 +107,7 @@ func (c *check) own(at string, info fs.FileInfo) bool {
 	}
 	by := ""
 	switch mode := uint32(st.Mode); { //nolint:unconvert // not so wide everywhere
-	case mode&0o022 == 0, info.IsDir() && mode&syscall.S_ISVTX != 0: // in such a folder users replace what is theirs alone
+	case mode&0o022 == 0, info.IsDir() && mode&syscall.S_ISVTX != 0: // in a sticky folder users replace only their own files
 		return true
 	case mode&0o002 != 0:
 		by = "other users"

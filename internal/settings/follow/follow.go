@@ -16,13 +16,13 @@ import (
 	"github.com/fsmcp/fsmcp/internal/watch"
 )
 
-// Bounds of the look at the settings files before a call.
+// Bounds of the check of the settings files before a call.
 const (
-	// lookEvery bounds the age of the last look.
-	lookEvery = 200 * time.Millisecond
-	// lookWithin bounds the time that a call waits for a look: the disk may not answer.
-	lookWithin = time.Second
-	// writerPause and writerPauses bound the time that a look waits for the writer of a
+	// checkInterval bounds the age of the last check.
+	checkInterval = 200 * time.Millisecond
+	// checkTimeout bounds the time that a call waits for a check: the disk may not answer.
+	checkTimeout = time.Second
+	// writerPause and writerPauses bound the time that a check waits for the writer of a
 	// missing or half-written file. The watcher waits as long for quiet.
 	writerPause  = 25 * time.Millisecond
 	writerPauses = int(watch.DefaultQuiet / writerPause)
@@ -36,14 +36,14 @@ type Watcher struct {
 	start          time.Time
 	warnedNoEvents sync.Once // at most one warning that there are no events
 
-	// looked is the start of the last look, as time since start; -1 during a look.
-	looked atomic.Int64
+	// lastCheck is the start of the last check, as time since start; -1 during a check.
+	lastCheck atomic.Int64
 
 	mu             sync.Mutex // guards the following
 	files, folders []string
 	watcher        *watch.Watcher
-	looking        chan struct{} // closed after the look; nil between looks
-	giveUp         time.Time     // end of the calls' wait for this look
+	checking       chan struct{} // closed after the check; nil between checks
+	giveUp         time.Time     // end of the calls' wait for this check
 }
 
 // New returns a watcher that watches nothing yet. stale returns the files that changed since
@@ -86,33 +86,33 @@ func (w *Watcher) fallBackToPolling(err error) {
 	w.warnedNoEvents.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
 }
 
-// Look runs before a decision. It waits for a look that is due or under way.
-func (w *Watcher) Look() {
-	if at := w.looked.Load(); at >= 0 && time.Since(w.start)-time.Duration(at) < lookEvery {
+// Check runs before a decision. It waits for a check that is due or under way.
+func (w *Watcher) Check() {
+	if at := w.lastCheck.Load(); at >= 0 && time.Since(w.start)-time.Duration(at) < checkInterval {
 		return
 	}
 	w.mu.Lock()
-	if w.looking == nil && time.Since(w.start)-time.Duration(w.looked.Load()) >= lookEvery {
-		w.looking, w.giveUp = make(chan struct{}), time.Now().Add(lookWithin)
-		w.looked.Store(-1)
-		go w.lookNow(w.looking)
+	if w.checking == nil && time.Since(w.start)-time.Duration(w.lastCheck.Load()) >= checkInterval {
+		w.checking, w.giveUp = make(chan struct{}), time.Now().Add(checkTimeout)
+		w.lastCheck.Store(-1)
+		go w.read(w.checking)
 	}
-	looking, wait := w.looking, time.Until(w.giveUp)
+	checking, wait := w.checking, time.Until(w.giveUp)
 	w.mu.Unlock()
-	if looking == nil || wait <= 0 {
+	if checking == nil || wait <= 0 {
 		return
 	}
 	late := time.NewTimer(wait)
 	defer late.Stop()
 	select {
-	case <-looking:
+	case <-checking:
 	case <-late.C:
 		w.log.Warn().Msg("the settings files could not be looked at in time; calls go on with the rules as they were")
 	}
 }
 
-// lookNow reads the files, and reloads those that changed.
-func (w *Watcher) lookNow(done chan struct{}) {
+// read reads the files, and reloads those that changed.
+func (w *Watcher) read(done chan struct{}) {
 	began := time.Since(w.start)
 	names, half := w.stale()
 	for pauses := 0; half && pauses < writerPauses; pauses++ {
@@ -124,7 +124,7 @@ func (w *Watcher) lookNow(done chan struct{}) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.looking = nil
-	w.looked.Store(int64(began))
+	w.checking = nil
+	w.lastCheck.Store(int64(began))
 	close(done)
 }

@@ -18,14 +18,14 @@ func looks(t *testing.T, stale func(look int) ([]string, bool), play func(w *Wat
 			stale:  func() ([]string, bool) { n++; return stale(n) },
 			reload: func(names []string) { read = append(read, names...) },
 		}
-		time.Sleep(lookEvery)
+		time.Sleep(checkInterval)
 		play(w, &read)
 	})
 }
 
-// TestLookWaitsForTheWriter: what is gone or half written is looked at until it is
+// TestCheckWaitsForTheWriter: what is gone or half written is looked at until it is
 // whole, and taken as it is where it stays so.
-func TestLookWaitsForTheWriter(t *testing.T) {
+func TestCheckWaitsForTheWriter(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		whole int // the look that finds the file whole
@@ -38,7 +38,7 @@ func TestLookWaitsForTheWriter(t *testing.T) {
 		stale := func(look int) ([]string, bool) { return []string{"a"}, look < c.whole }
 		looks(t, stale, func(w *Watcher, read *[]string) {
 			began := time.Now()
-			w.Look()
+			w.Check()
 			if took := time.Since(began); took != c.waits || len(*read) != 1 {
 				t.Errorf("%s: %v, read %d times", c.name, took, len(*read))
 			}
@@ -52,18 +52,18 @@ func TestLookIsDueByItsAge(t *testing.T) {
 	made := 0
 	looks(t, func(look int) ([]string, bool) { made = look; return nil, false }, func(w *Watcher, read *[]string) {
 		for range 3 {
-			w.Look()
+			w.Check()
 		}
 		if made != 1 {
 			t.Errorf("%d looks for three calls at once", made)
 		}
-		time.Sleep(lookEvery - 1)
-		w.Look()
+		time.Sleep(checkInterval - 1)
+		w.Check()
 		if made != 1 {
-			t.Errorf("%d looks before the first one was %v old", made, lookEvery)
+			t.Errorf("%d looks before the first one was %v old", made, checkInterval)
 		}
 		time.Sleep(1 * time.Nanosecond)
-		w.Look()
+		w.Check()
 		if made != 2 || len(*read) != 0 {
 			t.Errorf("%d looks, %d reads of files that did not change", made, len(*read))
 		}
@@ -77,12 +77,12 @@ func TestLookAtADiskThatHangs(t *testing.T) {
 	looks(t, stale, func(w *Watcher, read *[]string) {
 		hangs = make(chan struct{})
 		began := time.Now()
-		w.Look()
-		if took := time.Since(began); took != lookWithin {
+		w.Check()
+		if took := time.Since(began); took != checkTimeout {
 			t.Errorf("the first call waited for %v", took)
 		}
-		w.Look()
-		if took := time.Since(began); took != lookWithin || len(*read) != 0 {
+		w.Check()
+		if took := time.Since(began); took != checkTimeout || len(*read) != 0 {
 			t.Errorf("the second call waited, too: %v in all", took)
 		}
 		close(hangs)
@@ -90,8 +90,8 @@ func TestLookAtADiskThatHangs(t *testing.T) {
 		if len(*read) != 1 {
 			t.Error("what changed was not taken over")
 		}
-		time.Sleep(lookEvery)
-		w.Look()
+		time.Sleep(checkInterval)
+		w.Check()
 		if len(*read) != 2 {
 			t.Error("no look after one that hung")
 		}
