@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -185,14 +183,9 @@ func (h *historySession) below(paths []string) func(path string) bool {
 	}
 	var tops []string
 	for _, p := range paths {
-		if rest, ok := strings.CutPrefix(p, "~"); ok && (rest == "" || rest[0] == '/') {
-			p = h.system.Home + rest
+		if p = h.system.Absolute(p, h.system.WorkDir); p != "" {
+			tops = append(tops, p, disk.Real(p))
 		}
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(h.system.WorkDir, p)
-		}
-		p = filepath.Clean(p)
-		tops = append(tops, p, disk.Real(p))
 	}
 	return func(path string) bool {
 		return slices.ContainsFunc(tops, func(top string) bool { return fsys.Within(top, path) })

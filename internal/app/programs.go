@@ -180,9 +180,6 @@ func outcome(r hooks.Report) string {
 	return r.Why
 }
 
-// languageServers lists the language servers that may be started now.
-func (b *currentSettings) languageServers() []lsp.Server { return b.snapshot.Load().lspServers }
-
 // languageServer returns a function that finds a language server's program as that of a
 // hook: never one that an agent could have written. The program's PATH leads to none, too.
 func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) (program string, env []string, err error) {
@@ -199,7 +196,7 @@ func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) 
 // of no file that a Read would ask about.
 func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks.Runner) *lsp.Client {
 	return lsp.New(lsp.Options{
-		Servers:  b.languageServers,
+		Servers:  func() []lsp.Server { return b.snapshot.Load().lspServers },
 		Folders:  b.workspaceDirs,
 		Readable: files.Readable,
 		Read:     files.ReadFile,

@@ -140,6 +140,7 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 		hints = tops
 	}
 	gates := map[string]tools.Gate{"shown": tools.GateShown, "full": tools.GateFull}
+	pagePictures := map[string]tools.PagePictures{"auto": tools.PicturesAuto, "always": tools.PicturesAlways, "never": tools.PicturesNever}
 	return tools.Preferences{
 		Dedup:        cfg.Dedup,
 		Gate:         gates[cfg.Gate],
@@ -156,14 +157,10 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 			if client.PagesOnly {
 				known.Mode = "pages"
 			}
-			return pdfStyle(cfg.PDFFor(client.Name, known))
+			p := cfg.PDFFor(client.Name, known)
+			return tools.PDFStyle{Document: p.Mode == "document", Pictures: pagePictures[p.Images]}
 		},
 	}
-}
-
-func pdfStyle(p settings.PDF) tools.PDFStyle {
-	pictures := map[string]tools.PagePictures{"auto": tools.PicturesAuto, "always": tools.PicturesAlways, "never": tools.PicturesNever}
-	return tools.PDFStyle{Document: p.Mode == "document", Pictures: pictures[p.Images]}
 }
 
 // warn logs each text once, although every snapshot warns again.

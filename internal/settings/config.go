@@ -243,7 +243,7 @@ func (c Config) Guarded() []string {
 		files = append(files, filepath.Join(s.Home, ".config", "fsmcp", "settings.json"), filepath.Join(s.Home, ".claude", "settings.json"))
 	}
 	if c.Log != "" {
-		files = append(files, s.absolute(c.Log, s.WorkDir))
+		files = append(files, s.Absolute(c.Log, s.WorkDir))
 	}
 	files = append(files, folders...)
 	slices.Sort(files)

@@ -92,9 +92,9 @@ func (e *environment) warn(name, value, want string) {
 	e.warnings = append(e.warnings, fmt.Sprintf("%s is %q, but takes %s; it is ignored", name, value, want))
 }
 
-// absolute makes a name absolute: from the home directory, from base, or as it is. It
+// Absolute makes a name absolute: from the home directory, from base, or as it is. It
 // returns "" if the directory to start from is unknown.
-func (s System) absolute(name, base string) string {
+func (s System) Absolute(name, base string) string {
 	rest, tilde := strings.CutPrefix(filepath.ToSlash(name), "~")
 	switch {
 	case tilde && (rest == "" || rest[0] == '/') && s.Home != "":

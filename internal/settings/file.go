@@ -73,7 +73,7 @@ func (c Content) same(o Content) bool {
 // two levels is listed once, as the one nearer to the user.
 func Files(s System, workspace []string, settings string, claude bool) []File {
 	list := managedFiles(s)
-	if name := s.absolute(settings, s.WorkDir); settings != "" {
+	if name := s.Absolute(settings, s.WorkDir); settings != "" {
 		list = append(list, File{Name: name, Level: perm.SettingsFile, Anchor: filepath.Dir(name), Named: true})
 	}
 	for _, level := range []perm.Level{perm.Local, perm.Project} {
@@ -142,7 +142,7 @@ func userFiles(s System, claude bool) (list []File) {
 	switch dir := s.Getenv("CLAUDE_CONFIG_DIR"); {
 	case !claude:
 	case dir != "":
-		add(s.absolute(dir, s.WorkDir), true)
+		add(s.Absolute(dir, s.WorkDir), true)
 	case s.Home != "":
 		add(filepath.Join(s.Home, ".claude"), true)
 	}

@@ -155,7 +155,7 @@ func pick[T any](m *merger, k *key, otherwise T) T {
 func (m *merger) file(k *key) string {
 	s := m.origin.system
 	if name := pick(m, k, ""); name != "" {
-		return s.absolute(name, s.Home)
+		return s.Absolute(name, s.Home)
 	}
 	return ""
 }
@@ -163,7 +163,7 @@ func (m *merger) file(k *key) string {
 func (m *merger) planFile() string {
 	s := m.origin.system
 	if name := cmp.Or(m.origin.flags.PlanFile, s.Getenv("FSMCP_PLAN_FILE")); name != "" {
-		return s.absolute(name, s.WorkDir)
+		return s.Absolute(name, s.WorkDir)
 	}
 	return ""
 }

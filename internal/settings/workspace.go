@@ -14,7 +14,7 @@ import (
 func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	for _, dir := range f.Dirs {
 		if dir != "" { // EmptyDir reports it
-			dirs = appendDir(dirs, s.absolute(dir, s.WorkDir))
+			dirs = appendDir(dirs, s.Absolute(dir, s.WorkDir))
 		}
 	}
 	if len(dirs) > 0 || slices.Contains(f.Dirs, "") {
@@ -24,7 +24,7 @@ func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	project := s.Getenv("CLAUDE_PROJECT_DIR")
 	switch {
 	case project != "":
-		found = []string{s.absolute(project, s.WorkDir)}
+		found = []string{s.Absolute(project, s.WorkDir)}
 	case len(s.Roots) > 0:
 		found = s.Roots
 	}
@@ -39,10 +39,10 @@ func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 // added returns the directories of --add-dir and its variable.
 func (e *environment) added(f Flags) (dirs []string) {
 	for _, dir := range f.AddDirs {
-		dirs = appendDir(dirs, e.absolute(dir, e.WorkDir))
+		dirs = appendDir(dirs, e.Absolute(dir, e.WorkDir))
 	}
 	for _, dir := range e.lines("FSMCP_ADD_DIR") {
-		abs := e.absolute(dir, e.WorkDir)
+		abs := e.Absolute(dir, e.WorkDir)
 		if abs != "" && e.tooWide(abs) {
 			e.warnings = append(e.warnings, fmt.Sprintf("FSMCP_ADD_DIR names %s, which counts only on the command line; it is ignored", abs))
 			continue
@@ -77,7 +77,7 @@ func additional(base []string, layers []Layer, s System, trust bool) (dirs, warn
 		for _, d := range l.Dirs {
 			dir := ""
 			if d.Text != "" {
-				dir = s.absolute(d.Text, from)
+				dir = s.Absolute(d.Text, from)
 			}
 			switch {
 			case dir == "":
