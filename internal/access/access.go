@@ -84,7 +84,7 @@ func (d Decision) Outside() string {
 // explanations say the same.
 func (d Decision) Why() string {
 	if d.Reason != perm.ReasonMode {
-		return d.Reason.String()
+		return string(d.Reason)
 	}
 	mode, outside := d.Policy.Mode(), d.Outside() != ""
 	why := "outside the workspace"

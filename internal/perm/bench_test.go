@@ -195,7 +195,7 @@ func TestSpentIsStrict(t *testing.T) {
 			if d.Reason == ReasonAllowRule {
 				t.Errorf("allowed by %s", d.Rule)
 			}
-			if asks := p.AskedFor(Edit, []string{name}); asks != (list != Allow) {
+			if asks := p.Asks(Edit, []string{name}); asks != (list != Allow) {
 				t.Errorf("%s rules: asked for %v", list, asks)
 			}
 			if d := p.Decide(Edit, []string{project + "/ae/denied"}, noHead); d.Reason != ReasonDenyRule {

@@ -14,12 +14,11 @@ type Policy struct {
 	pool       sync.Pool // questions that may be used again
 	strict     *index    // deny and ask
 	allow      *index
-	exceptions *index       // the allow rules that may reach a protected path
-	same       glob.Folding // how allow rules and the workspace compare; nil: exactly
-	workspace  []Dir        // those with a usable name
-	roots      []root       // the workspace under all its names
-	state      []string     // fsmcp's own folders under all their names, strictly folded
-	places     func() []string
+	exceptions *index          // the allow rules that may reach a protected path
+	same       glob.Folding    // how allow rules and the workspace compare; nil: exactly
+	workspace  []Dir           // those with a usable name
+	roots      []root          // the workspace under all its names
+	state      []string        // fsmcp's own folders under all their names, strictly folded
 	guarded    func() []string // Guarded under all names, strictly folded
 	plan       []string        // the plan file under all its names
 	literals   [opCount][]Literal
@@ -30,8 +29,7 @@ type Policy struct {
 
 // root is a workspace directory as names are compared with it.
 type root struct {
-	name   string // without a slash at the end; "" is the file-system root
-	same   string // folded as p.same does
+	same   string // folded as p.same does, without a slash at the end; "" is the file-system root
 	folded string // folded strictly
 }
 
@@ -81,6 +79,10 @@ type builder struct {
 }
 
 func newBuilder(c Config) *builder {
+	if c.Places == nil {
+		c.Places = func() []string { return nil }
+	}
+	c.Places = sync.OnceValue(c.Places)
 	c.Rules, c.Broken, c.Guarded = slices.Clone(c.Rules), slices.Clone(c.Broken), slices.Clone(c.Guarded)
 	b := &builder{p: &Policy{config: c, searches: map[opSet]int32{}}}
 	if !c.CaseSensitive {
@@ -138,12 +140,6 @@ func (b *builder) finish() *Policy {
 		}
 	}
 	p.state = b.folded(b.p.config.Own...)
-	p.places = sync.OnceValue(func() []string {
-		if p.config.Places == nil {
-			return nil
-		}
-		return p.config.Places()
-	})
 	names := builder{p: p, aliases: b.aliases, moved: b.moved}
 	p.guarded = sync.OnceValue(func() []string { return names.folded(p.Guarded()...) })
 	p.plan = b.spellings(b.clean(b.p.config.PlanFile), Allow)
@@ -163,7 +159,7 @@ func (b *builder) folded(names ...string) (out []string) {
 
 func newRoot(name string, same glob.Folding) root {
 	name = strings.TrimSuffix(name, "/")
-	r := root{name: name, same: name, folded: glob.FoldStrict(name)}
+	r := root{same: name, folded: glob.FoldStrict(name)}
 	if same != nil {
 		r.same = same(name)
 	}
@@ -455,7 +451,7 @@ func (p *Policy) InForce() []RuleText { return p.inForce }
 
 // Guarded returns Config.Guarded and Config.Places, which a caller compares with a file that
 // has more than one hard link.
-func (p *Policy) Guarded() []string { return slices.Concat(p.config.Guarded, p.places()) }
+func (p *Policy) Guarded() []string { return slices.Concat(p.config.Guarded, p.config.Places()) }
 
 // LiteralDenies returns the files that deny rules without wildcards name for an
 // operation: a file with more than one link is denied when it is one of them.

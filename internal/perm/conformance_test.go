@@ -106,5 +106,5 @@ func decidedBy(mode Mode, d Decision) string {
 	case d.Rule != "":
 		return d.Rule
 	}
-	return d.Reason.String()
+	return string(d.Reason)
 }

@@ -21,10 +21,12 @@ const (
 // with it matches only names that contain it literally.
 type misspelling struct {
 	kind WarningKind
-	// mend returns the specifications that were likely meant, and false where
-	// the notation does not occur. It may know of none.
-	mend func(spec, home string) (likely []string, found bool)
+	mend mender
 }
+
+// A mender returns the specifications that one was likely meant to be; found is false if the
+// notation does not occur in it. It may know of none.
+type mender func(spec, home string) (likely []string, found bool)
 
 // misspellings are mended one after the other: a rule may have several.
 var misspellings = sync.OnceValue(func() []misspelling {
@@ -36,10 +38,12 @@ var misspellings = sync.OnceValue(func() []misspelling {
 		{PrefixMark, by(`^(|.*/):\* *$`, "$1**")}, // as in rules for Bash, after a command's prefix
 		{PrefixMark, by(`^(.*):\* *$`, "$1*")},
 		{BareHome, by(`^~$`, "~/**")},
-		{OtherHome, mendOtherHome},
-		{Variable, mendVariable},
-		{Braces, mendBraces},
-		{Bar, mendBars},
+		{OtherHome, byParts(`^~([A-Za-z_][A-Za-z0-9_-]*)(/.*)?$`, otherHome)},
+		// ${NAME} anywhere, and $NAME as a whole segment. Files are called Outer$Inner.class,
+		// $slug.tsx and $RECYCLE.BIN.
+		{Variable, byParts(`^(?:\$\{([A-Za-z_]\w*)\}|\$([A-Z_][A-Z0-9_]*))(/.*)?$|[^\\{]\$\{[A-Za-z_]\w*\}|/\$[A-Z_][A-Z0-9_]*(?:/|$)`, variable)},
+		{Braces, alternatives('{', '}', ',')}, // without a comma they are common in the names of templates
+		{Bar, alternatives('(', ')', '|')},
 	}
 })
 
@@ -114,80 +118,83 @@ func mendBlanks(spec, _ string) ([]string, bool) {
 }
 
 // by mends what matches a pattern as a whole, from its parts.
-func by(pattern, mended string) func(spec, home string) ([]string, bool) {
+func by(pattern, mended string) mender {
 	re := regexp.MustCompile("(?s)" + pattern)
 	return func(spec, _ string) ([]string, bool) {
 		return []string{re.ReplaceAllString(spec, mended)}, re.MatchString(spec)
 	}
 }
 
-var otherHome = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^~([A-Za-z_][A-Za-z0-9_-]*)(/.*)?$`) })
-
-// mendOtherHome takes the homes of other users to lie beside this one.
-func mendOtherHome(spec, home string) ([]string, bool) {
-	m := otherHome().FindStringSubmatch(spec)
-	if m == nil {
-		return nil, false
+// byParts is by with a function of the parts and the home.
+func byParts(pattern string, mended func(m []string, home string) []string) mender {
+	re := regexp.MustCompile(pattern)
+	return func(spec, home string) ([]string, bool) {
+		m := re.FindStringSubmatch(spec)
+		if m == nil {
+			return nil, false
+		}
+		return mended(m, home), true
 	}
+}
+
+// otherHome expects the homes of other users beside this one.
+func otherHome(m []string, home string) []string {
 	user, rest := m[1], m[2]
 	dir := parent(home)
 	switch {
 	case strings.HasSuffix(home, "/"+user):
-		return []string{"~/" + strings.TrimPrefix(rest, "/")}, true
+		return []string{"~/" + strings.TrimPrefix(rest, "/")}
 	case user == "root":
-		return []string{"//root" + rest}, true
+		return []string{"//root" + rest}
 	case dir == "":
 		dir = "/home"
 	}
-	return []string{"/" + dir + "/" + user + rest}, true
+	return []string{"/" + dir + "/" + user + rest}
 }
 
-// variable finds names of variables: ${NAME} anywhere, and $NAME as a whole
-// segment. Files are called Outer$Inner.class, $slug.tsx and $RECYCLE.BIN.
-var variable = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\$\{([A-Za-z_]\w*)\}|\$([A-Z_][A-Z0-9_]*))(/.*)?$|[^\\{]\$\{[A-Za-z_]\w*\}|/\$[A-Z_][A-Z0-9_]*(?:/|$)`)
-})
-
-func mendVariable(spec, _ string) ([]string, bool) {
-	m := variable().FindStringSubmatch(spec)
-	if m == nil {
-		return nil, false
-	}
+func variable(m []string, _ string) []string {
 	rest := strings.TrimPrefix(m[3], "/")
 	if rest == "" {
 		rest = "**"
 	}
 	switch m[1] + m[2] {
 	case "HOME":
-		return []string{"~/" + rest}, true
+		return []string{"~/" + rest}
 	case "PWD", "CLAUDE_PROJECT_DIR", "workspaceFolder", "workspaceRoot":
-		return []string{"./" + rest}, true
+		return []string{"./" + rest}
 	}
-	return nil, true // what it stands for is not known here
+	return nil // what it stands for is not known here
 }
 
-// mendBraces spells out {a,b}. Braces without a comma are common in the names of
-// templates.
-func mendBraces(spec, _ string) ([]string, bool) {
-	before, parts, after := group(spec, '{', '}', ',')
-	if parts == nil {
-		return nil, false
-	}
-	return alternatives(before, parts, after, mendBraces), true
-}
-
-// mendBars spells out a|b and (a|b).
-func mendBars(spec, _ string) ([]string, bool) {
-	before, parts, after := group(spec, '(', ')', '|')
-	switch {
-	case parts == nil:
-		if parts = split(spec, '|'); len(parts) < 2 {
+// alternatives spells out a list between brackets, such as {a,b}; one of bars also without
+// brackets.
+func alternatives(open, closing, separator byte) (mend mender) {
+	mend = func(spec, _ string) (out []string, found bool) {
+		before, parts, after := group(spec, open, closing, separator)
+		switch {
+		case separator != '|':
+		case parts == nil:
+			parts = split(spec, separator)
+		case before != "" && strings.IndexByte("@?+*", before[len(before)-1]) >= 0: // as extended globs have it
+			before = before[:len(before)-1]
+		}
+		if len(parts) < 2 {
 			return nil, false
 		}
-	case before != "" && strings.IndexByte("@?+*", before[len(before)-1]) >= 0: // as extended globs have it
-		before = before[:len(before)-1]
+		for _, part := range parts {
+			s := before + strings.TrimSpace(part) + after
+			if more, found := mend(s, ""); found {
+				out = append(out, more...)
+			} else if s != "" {
+				out = append(out, s)
+			}
+			if len(out) >= maxLikely {
+				return out[:maxLikely], true
+			}
+		}
+		return out, true
 	}
-	return alternatives(before, parts, after, mendBars), true
+	return mend
 }
 
 // group finds the first parts between two brackets, split by a separator, and the text
@@ -218,22 +225,6 @@ func split(spec string, separator byte) (parts []string) {
 		}
 	}
 	return append(parts, spec[start:])
-}
-
-// alternatives puts each part in the place of all, and mends the rest of each result.
-func alternatives(before string, parts []string, after string, mend func(spec, home string) ([]string, bool)) (out []string) {
-	for _, part := range parts {
-		s := before + strings.TrimSpace(part) + after
-		if more, found := mend(s, ""); found {
-			out = append(out, more...)
-		} else if s != "" {
-			out = append(out, s)
-		}
-		if len(out) >= maxLikely {
-			return out[:maxLikely]
-		}
-	}
-	return out
 }
 
 // unescaped yields the bytes of a pattern that no backslash protects and that

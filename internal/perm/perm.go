@@ -206,52 +206,29 @@ type Config struct {
 	Windows bool
 }
 
-// Reason names the step that decided.
-type Reason uint8
+// Reason names the step that decided, as a short phrase for explanations.
+type Reason string
 
 // The reasons.
 const (
-	ReasonBadName     Reason = iota // no name, or one that is not absolute and cleaned
-	ReasonDenyRule                  // a deny rule
-	ReasonBuiltin                   // below /proc, /sys or /dev
-	ReasonState                     // a write into a folder of fsmcp's own
-	ReasonPlan                      // a write in plan mode
-	ReasonGrant                     // granted earlier in this session
-	ReasonBroken                    // a settings file cannot be understood
-	ReasonAskRule                   // an ask rule
-	ReasonProtected                 // a write to a protected path
-	ReasonBypass                    // bypassPermissions
-	ReasonAllowRule                 // an allow rule
-	ReasonWorkspace                 // a read inside the workspace
-	ReasonAcceptEdits               // a write inside the workspace in acceptEdits
-	ReasonPlanFile                  // the plan file in plan mode
-	ReasonNull                      // a read of /dev/null
-	ReasonSpent                     // the rules take too long to match
-	ReasonMode                      // no other step decided: the mode does
+	ReasonBadName     Reason = "not a usable name"                                // no name, or one that is not absolute and cleaned
+	ReasonDenyRule    Reason = "deny rule"                                        // a deny rule
+	ReasonBuiltin     Reason = "system path"                                      // below /proc, /sys or /dev
+	ReasonState       Reason = "state folder"                                     // a write into a folder of fsmcp's own
+	ReasonPlan        Reason = "plan mode"                                        // a write in plan mode
+	ReasonGrant       Reason = "granted for this session"                         // granted earlier in this session
+	ReasonBroken      Reason = "broken settings file"                             // a settings file cannot be understood
+	ReasonAskRule     Reason = "ask rule"                                         // an ask rule
+	ReasonProtected   Reason = "protected path"                                   // a write to a protected path
+	ReasonBypass      Reason = "bypass"                                           // bypassPermissions
+	ReasonAllowRule   Reason = "allow rule"                                       // an allow rule
+	ReasonWorkspace   Reason = "read in working dir"                              // a read inside the workspace
+	ReasonAcceptEdits Reason = "acceptEdits"                                      // a write inside the workspace in acceptEdits
+	ReasonPlanFile    Reason = "plan file"                                        // the plan file in plan mode
+	ReasonNull        Reason = "null device"                                      // a read of /dev/null
+	ReasonSpent       Reason = "matching the rules with this name takes too long" // the rules take too long to match
+	ReasonMode        Reason = "mode default"                                     // no other step decided: the mode does
 )
-
-// String returns a short phrase for explanations.
-func (r Reason) String() string { return wordOf(r, reasons[:]) }
-
-var reasons = [...]string{
-	ReasonBadName:     "not a usable name",
-	ReasonDenyRule:    "deny rule",
-	ReasonBuiltin:     "system path",
-	ReasonState:       "state folder",
-	ReasonPlan:        "plan mode",
-	ReasonGrant:       "granted for this session",
-	ReasonBroken:      "broken settings file",
-	ReasonAskRule:     "ask rule",
-	ReasonProtected:   "protected path",
-	ReasonBypass:      "bypass",
-	ReasonAllowRule:   "allow rule",
-	ReasonWorkspace:   "read in working dir",
-	ReasonAcceptEdits: "acceptEdits",
-	ReasonPlanFile:    "plan file",
-	ReasonNull:        "null device",
-	ReasonSpent:       "matching the rules with this name takes too long",
-	ReasonMode:        "mode default",
-}
 
 // Decision is a verdict with its facts.
 type Decision struct {

@@ -109,7 +109,7 @@ func depth(roots []root, n *name, i int) (inside, top bool) {
 		if _, ok := below(n.folded, r.folded); !ok {
 			continue
 		}
-		switch own := strings.Count(r.name, "/"); {
+		switch own := strings.Count(r.folded, "/"); {
 		case i < own:
 			return false, false
 		case i == own:

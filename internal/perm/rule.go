@@ -1,7 +1,6 @@
 package perm
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
@@ -11,13 +10,6 @@ import (
 type opSet uint8
 
 func (s opSet) has(o Op) bool { return s&(1<<o) != 0 }
-
-func ops(list ...Op) (s opSet) {
-	for _, o := range list {
-		s |= 1 << o
-	}
-	return s
-}
 
 // A parsedRule holds the parts of a rule: its operations and its files.
 type parsedRule struct {
@@ -114,10 +106,8 @@ func (p *parsedRule) suggestion(w writing) string {
 
 // counted returns the well-formed rule by the name under which its tool counts.
 func (w writing) counted() string {
-	if w.hasBody && searchTool(w.tool) != 0 {
-		w.tool = "Read"
-	} else if w.hasBody && slices.Contains([]string{"Write", "NotebookEdit", "MultiEdit"}, w.tool) {
-		w.tool = "Edit"
+	if as := countsAs(w.tool); w.hasBody && as != "" {
+		w.tool = as
 	}
 	return w.String()
 }

@@ -15,10 +15,19 @@ const (
 	wildcards  = "*?["
 )
 
-var (
-	allOps  = ops(Read, Edit, Write, NotebookEdit)
-	editOps = ops(Edit, Write, NotebookEdit)
+const (
+	readOp  opSet = 1 << Read
+	allOps  opSet = 1<<opCount - 1
+	editOps       = allOps &^ readOp
+)
 
+// Bits of an opSet behind those of the operations: the tools that search, as a whole.
+const (
+	globTool opSet = 1 << (opCount + iota)
+	grepTool
+)
+
+var (
 	// words are the tool names that a rule for files can be meant for.
 	words = [...]string{
 		"Read", "Edit", "Write", "NotebookEdit", "MultiEdit", "Glob", "Grep",
@@ -49,7 +58,7 @@ func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind
 		return 0, GlobInAllow, ""
 	case hasBody:
 		return specOps(name, list, tool, claude)
-	case claude && !ours && isOp(name):
+	case claude && !ours && bareOps(name, list) != 0:
 		return 0, BuiltinTool, ""
 	case searchTool(name) != 0 && list == Allow:
 		return 0, otherwise(claude, SearchTool), ""
@@ -63,47 +72,52 @@ func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind
 	return 0, kind, nearest
 }
 
-// specOps returns the operations of "Tool(...)". Only Read and Edit name files; the other
-// words count as one of them where that is stricter: Glob and Grep as Read.
-func specOps(name string, list List, tool string, claude bool) (opSet, WarningKind, string) {
-	switch {
-	case name == "Read", name == "Edit":
-		if name != tool && list == Allow {
-			return 0, IgnoredInAllow, ""
-		}
-		return bareOps(name, list), noWarning, ""
-	case name == "Write", name == "NotebookEdit", name == "MultiEdit":
-		if list == Allow {
-			return 0, IgnoredInAllow, ""
-		}
-		return editOps, CountsAsEdit, ""
-	case searchTool(name) != 0:
-		if list == Allow {
-			return 0, otherwise(claude, SearchTool), ""
-		}
-		return bareOps("Read", list), CountsAsRead, ""
+// countsAs returns the word that a tool counts as in a rule with a pattern, "" if it is not a
+// tool for files.
+func countsAs(name string) string {
+	switch name {
+	case "Read", "Glob", "Grep":
+		return "Read"
+	case "Edit", "Write", "NotebookEdit", "MultiEdit":
+		return "Edit"
 	}
-	kind, nearest := unknown(tool, claude)
-	return 0, kind, nearest
+	return ""
+}
+
+// specOps returns the operations of "Tool(...)"; name is the tool without fsmcp's prefix.
+// Only Read and Edit name files. In deny and ask rules the other words count as one of them.
+func specOps(name string, list List, tool string, claude bool) (opSet, WarningKind, string) {
+	as := countsAs(name)
+	set := bareOps(as, list)
+	switch {
+	case as == "":
+		kind, nearest := unknown(tool, claude)
+		return 0, kind, nearest
+	case as == tool || as == name && list != Allow:
+		return set, noWarning, ""
+	case list == Allow && searchTool(name) != 0:
+		return 0, otherwise(claude, SearchTool), ""
+	case list == Allow:
+		return 0, IgnoredInAllow, ""
+	case as == "Read":
+		return set, CountsAsRead, ""
+	}
+	return set, CountsAsEdit, ""
 }
 
 // bareOps returns the operations of a bare tool name.
 func bareOps(name string, list List) opSet {
-	switch name {
-	case "Read":
-		if list == Deny {
-			return allOps
-		}
-		return ops(Read)
-	case "Edit":
-		if list == Allow {
-			return allOps
-		}
+	switch {
+	case name == "Read" && list == Deny, name == "Edit" && list == Allow:
+		return allOps
+	case name == "Read":
+		return readOp
+	case name == "Edit":
 		return editOps
-	case "Write":
-		return ops(Write)
-	case "NotebookEdit":
-		return ops(NotebookEdit)
+	case name == "Write":
+		return 1 << Write
+	case name == "NotebookEdit":
+		return 1 << NotebookEdit
 	}
 	return 0
 }
@@ -147,12 +161,6 @@ func matches(s *glob.Segment, word string) bool {
 	return true
 }
 
-// Bits of an opSet behind those of the operations: the tools that search, as a whole.
-const (
-	globTool opSet = 1 << (opCount + iota)
-	grepTool
-)
-
 // searchTool returns the bit of a tool that searches, 0 for other tools.
 func searchTool(name string) opSet {
 	switch name {
@@ -173,8 +181,6 @@ func (p *Policy) SearchDenied(tool string) (r RuleText, denied bool) {
 	}
 	return r, denied
 }
-
-func isOp(name string) bool { return bareOps(name, Deny) != 0 }
 
 // unknown judges a word that stands for no tool of ours.
 func unknown(tool string, claude bool) (WarningKind, string) {

@@ -5,67 +5,61 @@ import (
 	"strconv"
 )
 
-// WarningKind names a rule's fault.
-type WarningKind uint8
+// WarningKind is a fault of a rule: the fact in words, without advice.
+type WarningKind string
 
-// The kinds of warning.
+// The kinds of warning, those from SeveralRules on about a notation that rules do not have.
 const (
-	noWarning      WarningKind = iota
-	Malformed                  // no tool, no or no last parenthesis, text behind it, or nothing inside
-	Negated                    // "!" has no meaning in rules
-	UnknownTool                // no such tool; Nearest may say what was meant
-	OtherTool                  // a tool that fsmcp does not have
-	SearchTool                 // Glob and Grep in allow
-	CountsAsEdit               // Write(...), NotebookEdit(...), MultiEdit(...) in deny and ask
-	CountsAsRead               // Glob(...), Grep(...) in deny and ask
-	IgnoredInAllow             // the same in allow
-	BuiltinTool                // a bare name in Claude Code's file means its own tool
-	GlobInAllow                // globs over tool names are for deny and ask
-	MatchesNothing             // an unclosed bracket, an unknown class, a backslash at the end
-	NoAnchor                   // nothing to start from: no home, no workspace, or managed "/path" allow
-	Untrusted                  // allow rules of a project that is not trusted
-	MistakenAnchor             // "/path" where "//path" was meant
-	SeveralRules               // two rules in one text
-	BlankAround                // blanks that are part of the pattern
-	Quoted                     // quotes around the pattern
-	FileURL                    // file://
-	PrefixMark                 // :* at the end, as in rules for Bash
-	BareHome                   // ~ without a slash
-	OtherHome                  // ~user
-	Variable                   // $NAME, ${NAME}
-	Braces                     // {a,b}
-	Bar                        // a|b
+	noWarning WarningKind = ""
+	// Malformed: no tool, no or no last parenthesis, text behind it, or nothing inside.
+	Malformed WarningKind = "is not well formed"
+	// Negated: "!" has no meaning in rules.
+	Negated WarningKind = "is ignored: a rule cannot be negated"
+	// UnknownTool: no such tool; Nearest may say what was meant.
+	UnknownTool WarningKind = "is ignored: no tool has this name"
+	// OtherTool: a tool that fsmcp does not have.
+	OtherTool WarningKind = "is ignored: fsmcp has no such tool"
+	// SearchTool: Glob and Grep in allow.
+	SearchTool WarningKind = "is ignored: Glob and Grep obey the rules of Read"
+	// CountsAsEdit: Write(...), NotebookEdit(...), MultiEdit(...) in deny and ask.
+	CountsAsEdit WarningKind = "counts as an Edit rule"
+	// CountsAsRead: Glob(...), Grep(...) in deny and ask.
+	CountsAsRead WarningKind = "counts as a Read rule"
+	// IgnoredInAllow: the same in allow.
+	IgnoredInAllow WarningKind = "is ignored: only Read and Edit rules allow files"
+	// BuiltinTool: a bare name in Claude Code's file means its own tool.
+	BuiltinTool WarningKind = "is not applied: in this file it means the built-in tool"
+	// GlobInAllow: globs over tool names are for deny and ask.
+	GlobInAllow WarningKind = "is ignored: a glob over tool names can only deny or ask"
+	// MatchesNothing: an unclosed bracket, an unknown class, a backslash at the end.
+	MatchesNothing WarningKind = "matches nothing"
+	// NoAnchor: nothing to start from: no home, no workspace, or managed "/path" allow.
+	NoAnchor WarningKind = "is ignored: it has no directory to start from"
+	// Untrusted: allow rules of a project that is not trusted.
+	Untrusted WarningKind = "is ignored: the project is not trusted"
+	// MistakenAnchor: "/path" where "//path" was meant.
+	MistakenAnchor WarningKind = "names nothing below the directory it starts from, but an existing absolute path"
+	// SeveralRules: two rules in one text.
+	SeveralRules WarningKind = "is one rule: its pattern goes on to the last parenthesis"
+	// BlankAround: blanks that are part of the pattern.
+	BlankAround WarningKind = "takes the blanks around the pattern for part of a name"
+	// Quoted: quotes around the pattern.
+	Quoted WarningKind = "takes the quotes for part of a name"
+	// FileURL: file://.
+	FileURL WarningKind = "takes file: for the name of a folder"
+	// PrefixMark: :* at the end, as in rules for Bash.
+	PrefixMark WarningKind = "takes :* for part of a name"
+	// BareHome: ~ without a slash.
+	BareHome WarningKind = "takes ~ for a name in the workspace"
+	// OtherHome: ~user.
+	OtherHome WarningKind = "takes ~ and the user for a name in the workspace"
+	// Variable: $NAME, ${NAME}.
+	Variable WarningKind = "takes the variable for part of a name; a rule has the path itself"
+	// Braces: {a,b}.
+	Braces WarningKind = "takes the braces for part of a name; a rule has one pattern"
+	// Bar: a|b.
+	Bar WarningKind = "takes the bar for part of a name; a rule has one pattern"
 )
-
-// String returns the fact, without advice.
-func (k WarningKind) String() string { return wordOf(k, facts[:]) }
-
-var facts = [...]string{
-	Malformed:      "is not well formed",
-	Negated:        "is ignored: a rule cannot be negated",
-	UnknownTool:    "is ignored: no tool has this name",
-	OtherTool:      "is ignored: fsmcp has no such tool",
-	SearchTool:     "is ignored: Glob and Grep obey the rules of Read",
-	CountsAsEdit:   "counts as an Edit rule",
-	CountsAsRead:   "counts as a Read rule",
-	IgnoredInAllow: "is ignored: only Read and Edit rules allow files",
-	BuiltinTool:    "is not applied: in this file it means the built-in tool",
-	GlobInAllow:    "is ignored: a glob over tool names can only deny or ask",
-	MatchesNothing: "matches nothing",
-	NoAnchor:       "is ignored: it has no directory to start from",
-	Untrusted:      "is ignored: the project is not trusted",
-	MistakenAnchor: "names nothing below the directory it starts from, but an existing absolute path",
-	SeveralRules:   "is one rule: its pattern goes on to the last parenthesis",
-	BlankAround:    "takes the blanks around the pattern for part of a name",
-	Quoted:         "takes the quotes for part of a name",
-	FileURL:        "takes file: for the name of a folder",
-	PrefixMark:     "takes :* for part of a name",
-	BareHome:       "takes ~ for a name in the workspace",
-	OtherHome:      "takes ~ and the user for a name in the workspace",
-	Variable:       "takes the variable for part of a name; a rule has the path itself",
-	Braces:         "takes the braces for part of a name; a rule has one pattern",
-	Bar:            "takes the bar for part of a name; a rule has one pattern",
-}
 
 // counted reports whether many rules of the kind make one warning, since they
 // all say the same.

@@ -34,7 +34,7 @@ type reader struct {
 // for, now or earlier, never leaves the machine.
 func (r *reader) tokenCounter(ctx context.Context, call toolcall.Call, s *toolcall.Target) *tokens.Calibrated {
 	m := &tokens.Calibrated{Local: r.budget.Counter}
-	asked := call.Consent != nil || call.Session.Grants.Granted(s.Op, s.Path) || r.opener.Access.Policy().AskedFor(perm.Read, s.Names)
+	asked := call.Consent != nil || call.Session.Grants.Granted(s.Op, s.Path) || r.opener.Access.Policy().Asks(perm.Read, s.Names)
 	if r.exact != nil && !asked {
 		m.Exact = func(b []byte) (int, bool) { return r.exact(ctx, b) }
 	}
