@@ -22,18 +22,27 @@ func (t *Target) openDir() (*Dir, error) {
 		return nil, fs.ErrClosed
 	}
 	root, err := os.OpenRoot(t.Path)
+	if root, err = sameRoot(root, err, t.pin.info); err != nil {
+		return nil, err
+	}
+	return &Dir{root}, nil
+}
+
+// sameRoot returns a folder that was opened as root, or closes it with ErrMoved if it is not
+// the one that was looked at before.
+func sameRoot(root *os.Root, err error, before fs.FileInfo) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := root.Stat(".")
-	if err == nil && !os.SameFile(info, t.pin.info) {
+	after, err := root.Stat(".")
+	if err == nil && !os.SameFile(before, after) {
 		err = ErrMoved
 	}
 	if err != nil {
 		root.Close()
 		return nil, err
 	}
-	return &Dir{root}, nil
+	return root, nil
 }
 
 func (d *Dir) openDir(rel string) (*Dir, error) {
@@ -60,18 +69,7 @@ func enterRoot(dir *os.Root, name string) (*os.Root, error) {
 		return nil, ErrNotDir
 	}
 	sub, err := dir.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	after, err := sub.Stat(".")
-	if err == nil && !os.SameFile(before, after) {
-		err = ErrMoved
-	}
-	if err != nil {
-		sub.Close()
-		return nil, err
-	}
-	return sub, nil
+	return sameRoot(sub, err, before)
 }
 
 func (d *Dir) open(name string) (*File, error) {

@@ -181,12 +181,9 @@ func (p Path) isAbsolute(raw string) bool {
 }
 
 func (p Path) endsAsFolder(raw string) bool {
-	switch last := path.Base("/" + p.slashes(raw)); {
-	case last == "." || last == "..":
-		return true
-	default:
-		return strings.HasSuffix(p.slashes(raw), "/")
-	}
+	name := p.slashes(raw)
+	last := path.Base("/" + name)
+	return last == "." || last == ".." || strings.HasSuffix(name, "/")
 }
 
 // clean is path.Clean for both spellings of an absolute name.

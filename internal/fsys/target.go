@@ -18,19 +18,6 @@ const (
 	Special
 )
 
-// String names the kind in words.
-func (k Kind) String() string {
-	switch k {
-	case Regular:
-		return "regular file"
-	case Directory:
-		return "directory"
-	case Special:
-		return "special file"
-	}
-	return "missing"
-}
-
 // Target is the object that a path led to when it was resolved. It holds descriptors until
 // Close, and is for one goroutine at a time.
 type Target struct {

@@ -40,22 +40,19 @@ func (t *Target) Open() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := folder.OpenFile(t.Base(), readFlags, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := (&Dir{folder}).open(t.Base())
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == ErrNotRegular:
+		err = ErrMoved
+	case err == nil && !f.opened.SameFile(t.Stamp):
+		f.Close()
 		err = ErrMoved
 	}
 	if err != nil {
 		return nil, fault("open", t.Path, err)
 	}
-	stamp, err := StampOf(file)
-	if err == nil && !stamp.SameFile(t.Stamp) {
-		err = ErrMoved
-	}
-	if err != nil {
-		file.Close()
-		return nil, fault("open", t.Path, err)
-	}
-	return &File{file: file, name: t.Path, opened: t.Stamp}, nil
+	f.name, f.opened = t.Path, t.Stamp
+	return f, nil
 }
 
 // ParentRoot is the folder that holds what was resolved; for a Missing target,

@@ -74,14 +74,7 @@ func isReserved(segment string) bool {
 	if !isPort {
 		number, isPort = strings.CutPrefix(stem, "LPT")
 	}
-	if !isPort {
-		return false
-	}
-	switch number {
-	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
-		return true
-	}
-	return false
+	return isPort && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
 }
 
 // isShortName knows the form of generated 8.3 names: "PROGRA~1", "A~12.TXT".
