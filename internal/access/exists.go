@@ -21,12 +21,8 @@ func (c *Checker) Exists(op perm.Op, path fsys.Path, least perm.Verdict) bool {
 // Readable reports whether a Read of an absolute name would find something and take
 // no question, by every name and hard link that it has.
 func (c *Checker) Readable(name string) bool {
-	t := c.ForReading(name)
-	if t == nil {
-		return false
-	}
-	defer t.Close()
-	return t.Kind != fsys.Missing
+	path, err := c.absolute(name)
+	return err == nil && c.Exists(perm.Read, path, perm.Allow)
 }
 
 // ForReading resolves an absolute name. It returns nil where a Read would take a

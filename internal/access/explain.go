@@ -26,16 +26,11 @@ func (c *Checker) Explain(raw string) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{Path: path.String(), Names: []string{path.String()}, Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]Decision)}
-	began := c.Now()
-	target, unresolved := c.Resolver.Resolve(path)
-	e.Names, e.Unresolved = target.Names, unresolved
-	defer func() { target.Close() }() // a target comes beside an error, too
-	policy := c.Policy()
+	e := Explanation{Path: path.String(), Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]Decision)}
 	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
-		d := Decision{Decision: policy.Decide(op, target.Names, c.isThere), Policy: policy, Op: op, Path: path, Names: target.Names}
-		d.Decision = hardLinks{c, target}.decide(d, began, nil)
-		e.Decisions[op] = d
+		d, target, unresolved := c.decide(Request{Op: op, Path: path}, func(perm.Decision) bool { return true })
+		target.Close()
+		e.Decisions[op], e.Names, e.Unresolved = d, target.Names, unresolved
 	}
 	return e, nil
 }
