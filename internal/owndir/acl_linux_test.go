@@ -31,7 +31,7 @@ func TestAccessList(t *testing.T) {
 	wantError(t, "may read", Find(dir, 0), "")
 	set(7)
 	wantError(t, "may write", Find(dir, 0), dir)
-	if info, err := os.Stat(dir); err != nil || CheckPrivate(dir, info) == nil {
+	if info, err := os.Stat(dir); err != nil || checkPrivate(dir, info) == nil {
 		t.Error("it passes for private")
 	}
 }

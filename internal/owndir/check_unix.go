@@ -14,22 +14,16 @@ var euid = uint32(os.Geteuid())
 
 // Check returns an *Error unless the effective user owns a file and no other user
 // may write it.
-func Check(path string, info fs.FileInfo) error { return checkInfo(path, info, false) }
-
-// CheckPrivate returns an *Error unless no other user may even look into a folder,
-// as one in a directory that all may write has to be.
-func CheckPrivate(path string, info fs.FileInfo) error { return checkInfo(path, info, true) }
-
-func checkInfo(path string, info fs.FileInfo, private bool) error {
+func Check(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return &Error{path, "has no known owner"}
 	}
-	return CheckStat(path, st.Uid, uint32(st.Mode), private) //nolint:unconvert // not so wide everywhere
+	return CheckStat(path, st.Uid, uint32(st.Mode), false) //nolint:unconvert // not so wide everywhere
 }
 
-// CheckStat is Check, or with private CheckPrivate, for an owner and a mode. An
-// access list that lets another user write shows in the bits of the group (source:
+// CheckStat is Check for an owner and a mode. If private, no other user may even look into
+// the folder, as one in a directory that all may write has to be. An access list that lets another user write shows in the bits of the group (source:
 // acl(5), "Correspondence between ACL entries and file permission bits").
 func CheckStat(path string, uid, mode uint32, private bool) error {
 	switch {

@@ -6,8 +6,5 @@ import "io/fs"
 // not write.
 func Check(string, fs.FileInfo) error { return nil }
 
-// CheckPrivate finds nothing: the temporary directory is the user's own.
-func CheckPrivate(string, fs.FileInfo) error { return nil }
-
 // CheckStat finds nothing, either.
 func CheckStat(string, uint32, uint32, bool) error { return nil }
