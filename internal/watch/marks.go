@@ -95,7 +95,13 @@ func (m *Marks) start() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.folders, m.lost, m.touched = make(map[string]map[string]bool), make(map[string]bool), make(map[string]bool)
-	m.running.Go(func() { m.drain(n) })
+	m.running.Go(func() {
+		drain(n, m.note, func(error) { // the queue ran over: any folder may have moved
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.forget(func(string) bool { return true })
+		})
+	})
 	return nil
 }
 
@@ -146,26 +152,6 @@ func (m *Marks) above(dir string) (out []string) {
 		}
 	}
 	return out
-}
-
-// drain empties the notifier.
-func (m *Marks) drain(n notifier) {
-	for {
-		select {
-		case e, ok := <-n.events():
-			if !ok {
-				return
-			}
-			m.note(e)
-		case _, ok := <-n.failures():
-			if !ok {
-				return
-			}
-			m.mu.Lock()
-			m.forget(func(string) bool { return true }) // the queue ran over: any folder may have moved
-			m.mu.Unlock()
-		}
-	}
 }
 
 func (m *Marks) note(e fsnotify.Event) {

@@ -201,7 +201,15 @@ func (w *Watcher) armOnce() error {
 	if err != nil {
 		return err
 	}
-	w.running.Go(func() { w.drain(n) })
+	w.running.Go(func() {
+		drain(n, w.note, func(err error) {
+			if !curable(err) {
+				w.fail(blind(err))
+			}
+			w.pend(true)
+			w.signal()
+		})
+	})
 	err = watchAll(n, chains)
 	switch same := slices.EqualFunc(chains, lookAll(w.targets), pathChain.equal); {
 	case !same, errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -265,31 +273,28 @@ func (w *Watcher) expect(chains []pathChain) {
 	w.names = names
 }
 
-// drain empties a notifier. It never waits for another goroutine.
-func (w *Watcher) drain(n notifier) {
+// drain hands on what a notifier sends, until it is closed. It must not wait for another
+// goroutine.
+func drain(n notifier, note func(fsnotify.Event), failed func(error)) {
 	for {
 		select {
 		case e, ok := <-n.events():
 			if !ok {
 				return
 			}
-			w.note(e)
+			note(e)
 		case err, ok := <-n.failures():
 			if !ok {
 				return
 			}
-			if !passing(err) {
-				w.fail(blind(err))
-			}
-			w.pend(true)
-			w.signal()
+			failed(err)
 		}
 	}
 }
 
-// passing reports whether watching everything anew cures a failure: a queue that ran over,
+// curable reports whether watching everything anew cures a failure: a queue that ran over,
 // or a folder that was gone before its watch was removed.
-func passing(err error) bool {
+func curable(err error) bool {
 	return errors.Is(err, fsnotify.ErrEventOverflow) || errors.Is(err, syscall.EINVAL)
 }
 
