@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -67,45 +68,30 @@ func Compiled() (string, error) {
 }
 
 // CheckTree returns an *Error for the first file or folder that another user may have
-// written: of the folder itself, called name, and of everything at most depth levels below
-// it; a negative depth means all levels. Links are left out: their mode says nothing, and
-// they are opened nowhere. An error of another type means that it could not be looked at.
+// written: the folder itself, called name, and everything at most depth levels below it; a
+// negative depth means all levels. It leaves links out: their mode says nothing, and no link
+// is followed. An error of another type means that it could not be looked at.
 func CheckTree(root *os.Root, name string, depth int) error {
-	info, err := root.Stat(".")
-	if err == nil {
-		err = Check(name, info)
-	}
-	if err != nil {
-		return err
-	}
-	return checkBelow(root, name, ".", depth)
-}
-
-func checkBelow(root *os.Root, name, dir string, depth int) error {
-	if depth == 0 {
-		return nil
-	}
-	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(dir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		at := filepath.Join(dir, e.Name())
-		info, err := root.Lstat(at)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			continue
-		}
+	return fs.WalkDir(root.FS(), ".", func(at string, _ fs.DirEntry, err error) error {
+		var info fs.FileInfo
 		if err == nil {
+			info, err = root.Lstat(at) // DirEntry.Info looks at the path, not below root
+		}
+		switch {
+		case at != "." && errors.Is(err, fs.ErrNotExist), err == nil && info.Mode()&fs.ModeSymlink != 0:
+			return nil
+		case err == nil:
 			err = Check(filepath.Join(name, at), info)
 		}
-		if err == nil && info.IsDir() {
-			err = checkBelow(root, name, at, depth-1)
+		level := strings.Count("/"+at, "/")
+		if at == "." {
+			level = 0
 		}
-		if err != nil {
-			return err
+		if err == nil && info.IsDir() && level == depth {
+			err = fs.SkipDir
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // Find returns nil if a folder, and everything at most depth levels below it, may be used.
