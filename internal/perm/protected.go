@@ -15,29 +15,33 @@ func (p *Policy) protected(n *name, exists func(string) bool) (marked []bool) {
 		}
 		marked[segment] = true
 	}
-	markNames(n, mark)
-	// A rule that spells the protected directory reaches the settings in it.
-	if marked == nil {
-		p.markGuarded(n, mark)
-	}
-	p.markRepository(n, exists, mark)
-	return marked
-}
-
-// markNames looks each segment up in the lists.
-func markNames(n *name, mark func(segment int)) {
-	exact, folded := n.exact, n.folded
+	exact, folded, repository := n.exact, n.folded, []int(nil)
 	for i := 0; folded != ""; i++ {
 		for segments := places.Start(folded[1:]); segments > 0; segments-- {
 			mark(i + segments - 1)
 		}
+		folder := n.exact[:len(n.exact)-len(exact)]
 		var e, f string
 		e, exact = nextSegment(exact[1:])
 		f, folded = nextSegment(folded[1:])
 		if places.Segment(f, e, exact, folded == "") {
 			mark(i)
 		}
+		if !inRepository(f) {
+			continue
+		}
+		if inside, top := depth(p.roots, n, i); inside && (top && f == "head" || p.nearRepository(folder, f, exists)) {
+			repository = append(repository, i)
+		}
 	}
+	// A rule that spells the protected directory reaches the settings in it.
+	if marked == nil {
+		p.markGuarded(n, mark)
+	}
+	for _, i := range repository {
+		mark(i)
+	}
+	return marked
 }
 
 // markGuarded marks the last segment of the configured file (see Config.Guarded) that the
@@ -47,29 +51,6 @@ func (p *Policy) markGuarded(n *name, mark func(segment int)) {
 		if _, ok := below(n.folded, file); ok {
 			mark(strings.Count(file, "/") - 1)
 			return
-		}
-	}
-}
-
-// markRepository marks each segment that is a part of a bare repository, in any folder: git
-// there runs what its config and hooks say.
-//
-// git takes a folder for a repository that has HEAD, objects and refs
-// (gitrepository-layout). A write that makes the second of them is asked for, so
-// no order of writes makes all three unasked. The segments of a workspace
-// directory's own name do not count: the user chose it.
-func (p *Policy) markRepository(n *name, exists func(string) bool, mark func(segment int)) {
-	exact, folded := n.exact, n.folded
-	for i := 0; folded != ""; i++ {
-		folder := n.exact[:len(n.exact)-len(exact)]
-		var f string
-		_, exact = nextSegment(exact[1:])
-		f, folded = nextSegment(folded[1:])
-		if !inRepository(f) {
-			continue
-		}
-		if inside, top := depth(p.roots, n, i); inside && (top && f == "head" || p.nearRepository(folder, f, exists)) {
-			mark(i)
 		}
 	}
 }
@@ -101,8 +82,9 @@ func inRepository(folded string) bool {
 	return false
 }
 
-// depth reports whether segment i of the name comes after the names of all
-// workspace directories that it lies in, and whether it comes right after one.
+// depth reports whether segment i of the name comes after the names of all workspace
+// directories that it lies in, and whether it comes right after one. The segments of a
+// workspace directory's own name are not protected: the user chose it.
 func depth(roots []root, n *name, i int) (inside, top bool) {
 	for k := range roots {
 		r := &roots[k]
@@ -119,8 +101,13 @@ func depth(roots []root, n *name, i int) (inside, top bool) {
 	return true, top
 }
 
-// nearRepository reports whether a folder has two of the three parts that make
-// it a repository, the one of the folded name made counted.
+// nearRepository reports whether a folder is nearly a bare repository, in which git runs what
+// the config and hooks say: whether it has two of its three parts, with made, the folded name
+// of the one that is written.
+//
+// git takes a folder for a repository that has HEAD, objects and refs (gitrepository-layout).
+// A write that makes the second of them is asked for, so no order of writes makes all three
+// unasked.
 func (p *Policy) nearRepository(folder, made string, exists func(string) bool) bool {
 	has := func(part string) bool { return exists == nil || exists(native(folder+"/"+part, p.config.Windows)) }
 	if made == "commondir" || made == "head" && has("commondir") {

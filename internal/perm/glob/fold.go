@@ -100,13 +100,7 @@ func foldRune(r rune) rune {
 
 // hidesSeparator reports the few characters that contain a slash or a backslash
 // in their compatibility form.
-func hidesSeparator(r rune) bool {
-	switch r {
-	case '℀', '℁', '℅', '℆', '／', '＼', '﹨':
-		return true
-	}
-	return false
-}
+func hidesSeparator(r rune) bool { return strings.ContainsRune("℀℁℅℆／＼﹨", r) }
 
 // defaultIgnorable is Unicode's derived property Default_Ignorable_Code_Point:
 // what is to be shown as nothing at all where it has no effect.
@@ -124,7 +118,7 @@ func defaultIgnorable(r rune) bool {
 
 // IsASCII reports whether a text is ASCII only.
 func IsASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
 		}
