@@ -39,7 +39,7 @@ func newFolder(t *testing.T) folder {
 	}
 	return folder{t, dir, &Checker{
 		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-		Resolver: fsys.NewResolver([]string{dir}),
+		Resolver: fsys.NewResolver(),
 		Policy:   func() *perm.Policy { return policy },
 		Now:      func() time.Time { return time.Now().Add(time.Minute) },
 	}}

@@ -87,7 +87,7 @@ func New(o Options) (*App, error) {
 	}
 	audit := &auditLogger{settings: current, log: o.Log}
 	a.Hooks = hooks.New(hooks.Options{Dir: a.saver.StateDir})
-	a.Access = &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(nil), Policy: current.policy, Now: time.Now, Folders: current.folders}
+	a.Access = &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(), Policy: current.policy, Now: time.Now, Folders: current.folders}
 	a.Languages = current.newLanguageClient(a.Access, a.Hooks)
 	a.Service = tools.New(tools.Options{
 		Access:       a.Access,

@@ -37,5 +37,5 @@ func (f *firstNames) names(dir string) []string {
 
 // currentNames returns all names of a directory: as given, one for each link, resolved.
 func currentNames(dir string) []string {
-	return fsys.NewResolver([]string{dir}).RootNames()[0]
+	return fsys.NewResolver().Names(dir)
 }

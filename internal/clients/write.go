@@ -61,7 +61,7 @@ func resolveIn(file, project string) (*fsys.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := fsys.NewResolver(nil).Resolve(path)
+	target, err := fsys.NewResolver().Resolve(path)
 	if err == nil && project != "" && !fsys.Within(disk.Real(project), target.Path) {
 		err = fmt.Errorf("it leads to %s, which is not in the project", target.Path)
 	}

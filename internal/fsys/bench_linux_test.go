@@ -91,7 +91,7 @@ func resolveAgain(b *testing.B, name string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := NewResolver(nil)
+	r := NewResolver()
 	b.ReportAllocs()
 	for b.Loop() {
 		target, err := r.Resolve(p)

@@ -15,7 +15,7 @@ import (
 
 func (y yard) open(name string) *File {
 	y.t.Helper()
-	target, err := y.resolve(NewResolver(nil), name)
+	target, err := y.resolve(NewResolver(), name)
 	y.must(err)
 	f, err := target.Open()
 	y.must(err)
@@ -216,7 +216,7 @@ func TestOpenLeased(t *testing.T) {
 	if _, err := unix.FcntlInt(uintptr(holder), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
 		t.Skipf("!!! NOT TESTED: this file system has no leases: %v !!!", err)
 	}
-	target, err := y.resolve(NewResolver(nil), "a")
+	target, err := y.resolve(NewResolver(), "a")
 	y.must(err)
 	inTime(t, 5*time.Second, "what is leased", func() {
 		var want error = ErrUnstable
@@ -230,7 +230,7 @@ func TestOpenLeased(t *testing.T) {
 	if portable {
 		return
 	}
-	folder, err := y.resolve(NewResolver(nil), ".")
+	folder, err := y.resolve(NewResolver(), ".")
 	y.must(err)
 	dir, err := folder.OpenDir()
 	y.must(err)
@@ -241,7 +241,7 @@ func TestOpenLeased(t *testing.T) {
 	target.Close() // as long as it is open nowhere else, the file can be leased
 	for name, open := range map[string]func() (*File, error){
 		"Read": func() (*File, error) {
-			target, err := y.resolve(NewResolver(nil), "a")
+			target, err := y.resolve(NewResolver(), "a")
 			y.must(err)
 			defer target.Close()
 			return target.Open()

@@ -67,7 +67,9 @@ func TestNoDescriptorLeaks(t *testing.T) {
 				}
 			}
 		}
-		NewResolver([]string{y.at("ws"), y.at("ws/dl"), y.at("ws/loop"), y.at("ws/no")}).RootNames()
+		for _, name := range []string{"ws", "ws/dl", "ws/loop", "ws/no"} {
+			NewResolver().Names(y.at(name))
+		}
 	})
 	if after := descriptors(t); len(after) != len(before) {
 		t.Errorf("open before %q, after %q", before, after)
@@ -87,7 +89,7 @@ func TestReadCalls(t *testing.T) {
 	if os.Getenv("FSMCP_COUNTED") != "" {
 		y := newYard(t)
 		y.file("a", strings.Repeat("x", 1024))
-		r := NewResolver(nil)
+		r := NewResolver()
 		readOnce := func() {
 			target, err := r.Resolve(y.path("a"))
 			y.must(err)

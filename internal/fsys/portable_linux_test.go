@@ -10,11 +10,11 @@ const portable = true
 
 type way struct {
 	name     string
-	resolver func(roots ...string) *Resolver
+	resolver func() *Resolver
 }
 
 func ways() []way {
-	return []way{{"portable", func(roots ...string) *Resolver { return NewResolver(roots) }}}
+	return []way{{"portable", NewResolver}}
 }
 
 // ParentFD is asked for by a test of what serves Linux.

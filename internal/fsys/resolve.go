@@ -1,6 +1,9 @@
 package fsys
 
-import "io/fs"
+import (
+	"io/fs"
+	"slices"
+)
 
 // Resolve finds out what a path leads to, and every name it has on the way.
 // Links are read as text, never followed by the system, and one that leads to
@@ -13,6 +16,17 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 		return t, fault("resolve", p.given, fs.ErrInvalid)
 	}
 	return t, t.follow(route{windows: onWindows, name: p.name, clean: true}, r)
+}
+
+// Names returns the names that an absolute, clean name has now: itself, one after each link
+// on the way, and the resolved one. If it cannot be resolved it is the only one.
+func (r *Resolver) Names(name string) []string {
+	t, err := r.Resolve(Path{given: name, name: name, windows: onWindows})
+	defer t.Close()
+	if err != nil {
+		return []string{name}
+	}
+	return slices.Clone(t.Names)
 }
 
 type spotEnd int

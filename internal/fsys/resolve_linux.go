@@ -18,8 +18,7 @@ const onWindows = false
 // and in return cannot be left behind by a workspace that was removed, replaced
 // or renamed. It is safe for concurrent use.
 type Resolver struct {
-	roots []string
-	sys   calls
+	sys calls
 
 	// noOpenat2 is set once the call is known to be missing or forbidden.
 	noOpenat2 atomic.Bool
@@ -33,13 +32,9 @@ type calls struct {
 	procFD  string // where open descriptors have names
 }
 
-// NewResolver makes a resolver for absolute, cleaned workspace directories.
-// Nothing is opened before first use.
-func NewResolver(roots []string) *Resolver {
-	return &Resolver{
-		roots: append([]string(nil), roots...),
-		sys:   calls{openat2: openNoLinks, procFD: "/proc/self/fd/"},
-	}
+// NewResolver makes a resolver. It opens nothing before its first use.
+func NewResolver() *Resolver {
+	return &Resolver{sys: calls{openat2: openNoLinks, procFD: "/proc/self/fd/"}}
 }
 
 // Absent reports whether nothing bears the name and no link lies on the way to it,

@@ -200,7 +200,7 @@ func TestResolveManyParents(t *testing.T) {
 			y.link(fmt.Sprintf("ws/%d", i), strings.Repeat("d/../", parents)+fmt.Sprint(i+1))
 		}
 		inTime(t, 2*time.Second, fmt.Sprint(parents, " parents"), func() {
-			if target, err := y.resolve(NewResolver(nil), "ws/0"); !errors.Is(err, want) {
+			if target, err := y.resolve(NewResolver(), "ws/0"); !errors.Is(err, want) {
 				t.Error(target.Path, err)
 			}
 		})
@@ -233,7 +233,7 @@ func TestResolveProc(t *testing.T) {
 func TestWorkspaceReplaced(t *testing.T) {
 	y := newYard(t)
 	y.file("ws/a", "old")
-	r := NewResolver([]string{y.at("ws")})
+	r := NewResolver()
 	expect := func(name, want string) {
 		t.Helper()
 		target, err := y.resolve(r, name)
@@ -259,15 +259,17 @@ func TestWorkspaceReplaced(t *testing.T) {
 	expect("ws/a", "old")
 }
 
-func TestRootNames(t *testing.T) {
+func TestNames(t *testing.T) {
 	y := newYard(t)
 	y.folder("real")
 	y.link("link", "real")
 	y.link("twice", "link")
-	roots := []string{y.at("real"), y.at("link"), y.at("gone"), y.at("link/sub"), y.at("twice")}
+	names := []string{y.at("real"), y.at("link"), y.at("gone"), y.at("link/sub"), y.at("twice")}
 	want := [][]string{{y.at("real")}, {y.at("link"), y.at("real")}, {y.at("gone")}, {y.at("link/sub"), y.at("real/sub")}, {y.at("twice"), y.at("link"), y.at("real")}}
-	if got := NewResolver(roots).RootNames(); !slices.EqualFunc(got, want, slices.Equal) {
-		t.Errorf("%q, want %q", got, want)
+	for i, name := range names {
+		if got := NewResolver().Names(name); !slices.Equal(got, want[i]) {
+			t.Errorf("%q, want %q", got, want[i])
+		}
 	}
 }
 
@@ -306,7 +308,7 @@ func TestCheckNewNames(t *testing.T) {
 	y.folder("odd\x1bfolder")
 	y.file("odd\x1bfile", "x")
 	y.link("innocent", "bad\u202ename")
-	r := NewResolver(nil)
+	r := NewResolver()
 	for name, fine := range map[string]bool{
 		"odd\x1bfolder/new": true, // the folder is there already
 		"odd\x1bfile":       true,
@@ -390,14 +392,14 @@ func TestParentMoved(t *testing.T) {
 }
 
 func TestResolveNothing(t *testing.T) {
-	target, err := NewResolver([]string{""}).Resolve(Path{})
+	target, err := NewResolver().Resolve(Path{})
 	if !errors.Is(err, fs.ErrInvalid) {
 		t.Error(err)
 	}
 	if _, err := target.Open(); err == nil {
 		t.Error("opened nothing")
 	}
-	if got := NewResolver([]string{""}).RootNames(); len(got) != 1 {
+	if got := NewResolver().Names(""); len(got) != 1 {
 		t.Error(got)
 	}
 	target.Close()
@@ -407,7 +409,7 @@ func TestClosedTarget(t *testing.T) {
 	y := newYard(t)
 	y.file("a", "x")
 	for _, name := range []string{"a", "."} {
-		target, err := y.resolve(NewResolver(nil), name)
+		target, err := y.resolve(NewResolver(), name)
 		y.must(err)
 		target.Close()
 		target.Close()
@@ -452,7 +454,7 @@ func TestEntriesOfHugeFolder(t *testing.T) {
 	for i := range maxScan + 500 {
 		y.must(os.Link(y.seed(), y.at(fmt.Sprintf("ws/%d", i))))
 	}
-	target, err := y.resolve(NewResolver(nil), "ws")
+	target, err := y.resolve(NewResolver(), "ws")
 	y.must(err)
 	if got, err := target.Entries(50); len(got) != 50 || err != nil {
 		t.Errorf("%d, %v", len(got), err)

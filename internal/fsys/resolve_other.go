@@ -15,15 +15,10 @@ const onWindows = runtime.GOOS == "windows"
 
 // Resolver finds what paths lead to. It keeps nothing open and is safe for
 // concurrent use.
-type Resolver struct {
-	roots []string
-}
+type Resolver struct{}
 
-// NewResolver makes a resolver for absolute, cleaned workspace directories.
-// Nothing is opened before first use.
-func NewResolver(roots []string) *Resolver {
-	return &Resolver{roots: append([]string(nil), roots...)}
-}
+// NewResolver makes a resolver.
+func NewResolver() *Resolver { return &Resolver{} }
 
 // Absent reports nothing here: false proves nothing.
 func (r *Resolver) Absent(Path) bool { return false }

@@ -14,13 +14,13 @@ const portable = false
 // A way is one of the systems that the resolver must do without something on.
 type way struct {
 	name     string
-	resolver func(roots ...string) *Resolver
+	resolver func() *Resolver
 }
 
 func ways() []way {
-	poorer := func(spoil func(*calls)) func(...string) *Resolver {
-		return func(roots ...string) *Resolver {
-			r := NewResolver(roots)
+	poorer := func(spoil func(*calls)) func() *Resolver {
+		return func() *Resolver {
+			r := NewResolver()
 			spoil(&r.sys)
 			return r
 		}
@@ -44,7 +44,7 @@ func TestOpenat2GivenUp(t *testing.T) {
 		y := newYard(t)
 		y.file("a", "x")
 		asked := 0
-		r := NewResolver(nil)
+		r := NewResolver()
 		r.sys.openat2 = func(string, uint64) (int, error) { asked++; return -1, errno }
 		for range 3 {
 			if _, err := y.resolve(r, "a"); err != nil {
@@ -55,7 +55,7 @@ func TestOpenat2GivenUp(t *testing.T) {
 			t.Errorf("%v: asked %d times", errno, asked)
 		}
 	}
-	y, r := newYard(t), NewResolver(nil)
+	y, r := newYard(t), NewResolver()
 	y.file("a", "x")
 	y.link("l", "a")
 	for _, name := range []string{"nothing", "a/b", "l"} {
@@ -77,7 +77,7 @@ func TestAbsent(t *testing.T) {
 		"ws/b": true, "ws/d/b": true, "ws/none/b/c": true,
 		"ws/a": false, "ws/d": false, "ws/l": false, "ws/l/b": false, "ws/m/b": false, "ws/a/b": false,
 	} {
-		r := NewResolver(nil)
+		r := NewResolver()
 		p := y.path(name)
 		if got := r.Absent(p); got != want {
 			t.Errorf("%s: %v", name, got)

@@ -84,7 +84,7 @@ func (p *project) checker(denied string) *access.Checker {
 	}
 	return &access.Checker{
 		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: p.dir} },
-		Resolver: fsys.NewResolver([]string{p.dir}),
+		Resolver: fsys.NewResolver(),
 		Policy:   func() *perm.Policy { return policy },
 		Now:      time.Now,
 	}

@@ -63,7 +63,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 	}
 	checker := &access.Checker{
 		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-		Resolver: fsys.NewResolver([]string{dir}),
+		Resolver: fsys.NewResolver(),
 		Policy:   func() *perm.Policy { return policy },
 		Now:      time.Now,
 	}

@@ -129,7 +129,7 @@ func resolve(path string) (*fsys.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := fsys.NewResolver(nil).Resolve(p)
+	target, err := fsys.NewResolver().Resolve(p)
 	if err != nil && target != nil {
 		target.Close()
 	}

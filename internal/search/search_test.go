@@ -46,7 +46,7 @@ func treeAt(t testing.TB, dir string, rules ...string) *tree {
 	y.deny(rules...)
 	y.Searcher = New(Options{Checker: &access.Checker{
 		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-		Resolver: fsys.NewResolver([]string{dir}),
+		Resolver: fsys.NewResolver(),
 		Policy:   y.policy.Load,
 		Now:      time.Now,
 	}})

@@ -46,7 +46,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 	b := &bench{t: t, dir: dir, options: Options{
 		Access: &access.Checker{
 			Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-			Resolver: fsys.NewResolver([]string{dir}),
+			Resolver: fsys.NewResolver(),
 			Policy:   func() *perm.Policy { return policy },
 			Now:      time.Now,
 		},

@@ -36,7 +36,7 @@ func finderOf(t testing.TB) (dir string, f *Finder, call toolcall.Call) {
 	policy, _ := perm.Compile(perm.Config{Workspace: []perm.Dir{{Name: dir, Real: dir}}, CaseSensitive: true})
 	checker := &access.Checker{
 		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
-		Resolver: fsys.NewResolver([]string{dir}),
+		Resolver: fsys.NewResolver(),
 		Policy:   func() *perm.Policy { return policy },
 		Now:      time.Now,
 	}
