@@ -38,8 +38,7 @@ type Request struct {
 	// Session holds the user's grants for the rest of the conversation, Once the
 	// consent to this call; nil grants nothing.
 	Session, Once perm.Grants
-	// Exact takes the name as it is: no other spelling is tried where it names
-	// nothing.
+	// Exact takes the name as it is: no other spelling is tried if it names nothing.
 	Exact bool
 }
 
@@ -58,7 +57,7 @@ type File struct {
 	// Hidden says that an answer to a change must not show what the file holds: a
 	// Read of it would take a question.
 	Hidden bool
-	// Used are the other spellings that were tried where the name named nothing.
+	// Used are the other spellings that were tried because the name named nothing.
 	Used []Spelling
 }
 
@@ -71,8 +70,8 @@ type Decision struct {
 	Names  []string // of the file, as far as they are known
 }
 
-// Outside is the first name of the file that lies in no workspace directory, "" where
-// all do.
+// Outside returns the first name of the file that is in no workspace directory, "" if all
+// are in one.
 func (d Decision) Outside() string {
 	if i := slices.IndexFunc(d.Names, func(n string) bool { return !d.Policy.Inside(n) }); i >= 0 {
 		return d.Names[i]
@@ -138,10 +137,9 @@ func (e *SlashError) Error() string { return e.Path.String() + " is no folder" }
 // ErrElsewhere: a name led to another place by the time its lock was held.
 var ErrElsewhere = errors.New("the folders or links on the way were changed meanwhile")
 
-// Open resolves and authorizes a file argument. Where the name names nothing, it
-// tries the other spellings that a caller may have meant. The error is a
-// *DeniedError, *ConsentError, *DeviceError, *SpecialError, *SlashError or
-// *ElsewhereError, or what resolving came to.
+// Open resolves and authorizes a file argument. If the name names nothing, it tries the other
+// spellings that a caller may have meant. The error is a *DeniedError, *ConsentError,
+// *DeviceError, *SpecialError, *SlashError or *ElsewhereError, or that of Resolve.
 func (c *Checker) Open(r Request) (*File, error) {
 	r, used, err := c.fromElsewhere(r)
 	if err != nil {

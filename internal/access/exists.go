@@ -7,8 +7,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// Exists reports whether path exists, and false where the rules hide it from a caller
-// whose calls have to get at least that verdict.
+// Exists reports whether path exists. It returns false if the verdict on it is stricter than
+// least.
 func (c *Checker) Exists(op perm.Op, path fsys.Path, least perm.Verdict) bool {
 	t := c.permitted(op, path, least)
 	if t == nil {
@@ -25,7 +25,7 @@ func (c *Checker) Readable(name string) bool {
 	return err == nil && c.Exists(perm.Read, path, perm.Allow)
 }
 
-// ForReading resolves an absolute name. It returns nil where a Read would take a
+// ForReading resolves an absolute name. It returns nil if a Read would take a
 // question or be denied, by any name or hard link of the file.
 func (c *Checker) ForReading(name string) *fsys.Target {
 	path, err := c.absolute(name)
@@ -62,8 +62,8 @@ func (c *Checker) Again(name string, session perm.Grants) (*fsys.Target, error) 
 	return c.Check(Request{Op: perm.Read, Path: path, Session: session})
 }
 
-// permitted resolves a name on which the verdict is at least that one, by every name
-// and hard link that it has; nil where it is not.
+// permitted resolves a name. It returns nil if the verdict is stricter than least, by any name
+// or hard link of the file.
 func (c *Checker) permitted(op perm.Op, path fsys.Path, least perm.Verdict) *fsys.Target {
 	d, t, err := c.decide(Request{Op: op, Path: path}, func(d perm.Decision) bool { return d.Verdict >= least })
 	if t != nil && (err != nil || d.Verdict < least) {
@@ -93,7 +93,7 @@ func (c *Checker) isThere(name string) bool {
 }
 
 // find resolves an absolute name that no caller gave, without a decision. The target
-// is nil where it is known that nothing bears the name.
+// is nil if nothing certainly has the name.
 func (c *Checker) find(name string) (*fsys.Target, error) {
 	path, err := c.absolute(name)
 	if err != nil {

@@ -117,8 +117,8 @@ type Listing struct {
 	More  bool     // there are more
 }
 
-// List lists the entries of a folder that a caller may read. It fails where the
-// folder itself may not be read. Other entries change nothing of it, unless there are more
+// List lists the entries of a folder that a caller may read. It fails if the folder itself may
+// not be read. Entries that may not be read do not change the list, unless the folder has more
 // than fifty thousand.
 func (c *Checker) List(f *File) (l Listing, ok bool) {
 	entries, err := f.Entries(maxScan)

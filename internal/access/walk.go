@@ -86,7 +86,7 @@ func (f *WalkFolder) Below(name string) *WalkFolder {
 }
 
 // Allowed reports whether a Read of a name in the folder takes no question. A folder is not
-// allowed where the rules hide all that it can hold, either. It looks at nothing on the disk.
+// allowed either if the rules hide all its content. It does not look at the disk.
 func (f *WalkFolder) Allowed(name string, dir bool) bool {
 	if dir {
 		return f.Below(name).Searched()
@@ -94,8 +94,8 @@ func (f *WalkFolder) Allowed(name string, dir bool) bool {
 	return f.by(f.walk.checker.Policy()).folder.Allows(name, false, f.walk.grants)
 }
 
-// Searched reports whether the folder itself is allowed. That of the walk is where the rules do
-// not hide all that it can hold.
+// Searched reports whether the folder itself is allowed. The folder of the walk is, unless the
+// rules hide all its content.
 func (f *WalkFolder) Searched() bool { return f.by(f.walk.checker.Policy()).allowed }
 
 // by returns what a policy decides on the folder.

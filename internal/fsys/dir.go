@@ -18,8 +18,8 @@ func (d *Dir) OpenDir(rel string) (*Dir, error) {
 }
 
 // Open opens the regular file name of this folder for reading, without blocking and
-// without following a link. Anything else is ErrNotRegular, also where the system had to
-// open it to know.
+// without following a link. Anything else is ErrNotRegular, even if the system had to
+// open it to find that out.
 func (d *Dir) Open(name string) (*File, error) {
 	f, err := d.open(name)
 	return f, fault("open", name, err)

@@ -109,7 +109,7 @@ func (d *Dir) stat(name string) (Stamp, Kind, error) {
 
 // Each calls f for every name in the folder but "." and "..", in the order of the file
 // system, until f returns false. The kind comes from the folder, without a look at the
-// name: Special for links, too, and Missing where the file system does not say. (A folder of
+// name: Special for links, too, and Missing if the file system does not tell it. (A folder of
 // 30 names takes 22 µs, opening included, and 38 by os.File.ReadDir.)
 func (d *Dir) Each(f func(name string, kind Kind) bool) error {
 	buf := make([]byte, 32<<10)

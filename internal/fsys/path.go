@@ -204,8 +204,8 @@ const (
 	maxWindowsPath = 32_760
 )
 
-// nameFault returns what is wrong with a clean absolute name as a whole, "" where nothing
-// is: its length, or another meaning.
+// nameFault returns what is wrong with a clean absolute name as a whole: its length,
+// or another meaning. It returns "" if nothing is.
 func (l Lexer) nameFault(name string) string {
 	longest, length := maxLinuxPath, len(name)
 	switch l.OS {

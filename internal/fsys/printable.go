@@ -40,7 +40,7 @@ func Printable(s string) string {
 
 // InSentence returns a name as it stands in a sentence that a model reads: as
 // Printable has it, and with nothing that would end the name or make it a tag.
-// Escaped are double quotes, a closing parenthesis at the end, and < where a / or
+// Escaped are double quotes, a closing parenthesis at the end, and < if a / or
 // "system-reminder" follows. It holds for titles and other names in files, too.
 func InSentence(name string) string {
 	name = Printable(name)
@@ -89,8 +89,8 @@ func deceives(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// newNameFault returns what is wrong with names for new files or folders, "" where nothing
-// is: control, bidi and tag characters, bytes that are not UTF-8, only dots (or text that
+// newNameFault returns what is wrong with names for new files or folders, "" if nothing is:
+// control, bidi and tag characters, bytes that are not UTF-8, only dots (or text that
 // folds to dots).
 func newNameFault(names []string) string {
 	for _, name := range names {

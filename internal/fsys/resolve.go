@@ -60,15 +60,15 @@ func (here lookup) missing(segment, rest string) lookup {
 // until it comes to an object or to nothing. It notes every name on the way.
 func (t *Target) follow(rt route, r *Resolver) error {
 	for {
-		s, err := r.look(rt.name, rt.clean)
+		s, err := r.lookUp(rt.name, rt.clean)
 		if err != nil {
 			return err
 		}
 		switch s.end {
 		case atObject:
-			return t.settle(s, rt.folder)
+			return t.pinObject(s, rt.folder)
 		case atNothing:
-			return t.settleMissing(s)
+			return t.pinMissing(s)
 		case atLink:
 			err = rt.hop(s.done, s.text, s.rest)
 		case atParent:
@@ -84,11 +84,11 @@ func (t *Target) follow(rt route, r *Resolver) error {
 	}
 }
 
-// settle takes over the object that a look came to.
-func (t *Target) settle(s lookup, wantFolder bool) error {
+// pinObject takes over the object that a look came to.
+func (t *Target) pinObject(s lookup, wantFolder bool) error {
 	t.Path = s.done
 	t.note(s.done)
-	stamp, kind, err := t.hold(s)
+	stamp, kind, err := t.pinFound(s)
 	if err != nil {
 		return fault("stat", s.done, err)
 	}

@@ -54,17 +54,17 @@ func (r *Resolver) Absent(p Path) bool {
 // spot is an O_PATH descriptor.
 type spot int
 
-func (t *Target) hold(s lookup) (Stamp, Kind, error) {
+func (t *Target) pinFound(s lookup) (Stamp, Kind, error) {
 	t.pin.object = int(s.spot)
 	stamp, err := Fstat(t.pin.object)
 	return stamp, kindOf(stamp), err
 }
 
-func (t *Target) holdFolder(s lookup) { t.pin.folder = int(s.spot) }
+func (t *Target) pinFolder(s lookup) { t.pin.folder = int(s.spot) }
 
-// look follows a name until it ends or reaches a link. Mostly that is one call; when that
+// lookUp follows a name until it ends or reaches a link. Mostly that is one call; when that
 // call fails, the walk finds the reason.
-func (r *Resolver) look(name string, clean bool) (lookup, error) {
+func (r *Resolver) lookUp(name string, clean bool) (lookup, error) {
 	if !clean || r.noOpenat2.Load() {
 		return walk(name)
 	}
@@ -73,8 +73,8 @@ func (r *Resolver) look(name string, clean bool) (lookup, error) {
 		return lookup{end: atObject, spot: spot(fd), done: name}, nil
 	}
 	s, walkErr := walk(name)
-	// ENOSYS is an old kernel. EPERM, where the walk came through, is a
-	// container that forbids system calls it does not know.
+	// ENOSYS is an old kernel. EPERM, if the walk succeeded, is a container that forbids
+	// system calls that it does not know.
 	if err == unix.ENOSYS || err == unix.EPERM && walkErr == nil {
 		r.noOpenat2.Store(true)
 	}

@@ -26,16 +26,16 @@ func (r *Resolver) Absent(Path) bool { return false }
 // spot describes an object.
 type spot = fs.FileInfo
 
-func (t *Target) hold(s lookup) (Stamp, Kind, error) {
+func (t *Target) pinFound(s lookup) (Stamp, Kind, error) {
 	t.pin.info = s.spot
 	stamp, err := Lstat(s.done)
 	return stamp, kindOfMode(s.spot.Mode()), err
 }
 
-func (t *Target) holdFolder(s lookup) { t.pin.deepest = s.done }
+func (t *Target) pinFolder(s lookup) { t.pin.deepest = s.done }
 
-// look goes down a name one segment at a time and follows nothing.
-func (r *Resolver) look(name string, _ bool) (lookup, error) {
+// lookUp goes down a name one segment at a time and follows nothing.
+func (r *Resolver) lookUp(name string, _ bool) (lookup, error) {
 	root := rootOf(name, onWindows)
 	info, err := os.Lstat(root)
 	if err != nil {

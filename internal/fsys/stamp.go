@@ -35,7 +35,7 @@ const (
 // times, and Same with it means unchanged. A change time in the future (another
 // machine's clock) is never settled.
 func (s Stamp) Settled(now time.Time) bool {
-	// The change time is the one that no program can set; where a system has
+	// The change time is the one that no program can set; if a system has
 	// none, the modification time must do.
 	changed := s.Ctime
 	if changed == 0 {

@@ -70,9 +70,9 @@ func fault(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// settleMissing takes over the deepest existing folder, and the missing names below it.
-func (t *Target) settleMissing(s lookup) error {
-	t.holdFolder(s)
+// pinMissing takes over the deepest existing folder, and the missing names below it.
+func (t *Target) pinMissing(s lookup) error {
+	t.pinFolder(s)
 	names := strings.Split(s.rest, string(separator(onWindows)))
 	// Only a link's text can hold ".." here: it climbs out of a folder
 	// that does not exist, and that leads nowhere in the system's eyes.

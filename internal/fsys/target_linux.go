@@ -122,7 +122,7 @@ func (t *Target) ParentFD() (int, error) {
 	if t.pin.object < 0 {
 		return -1, fault("open", t.Path, fs.ErrNotExist) // resolving failed
 	}
-	s, err := t.pin.resolver.look(t.dir(), true)
+	s, err := t.pin.resolver.lookUp(t.dir(), true)
 	if err != nil {
 		return -1, err
 	}
@@ -136,7 +136,7 @@ func (t *Target) ParentFD() (int, error) {
 		s.close()
 		return -1, fault("open", t.Path, err)
 	}
-	t.holdFolder(s)
+	t.pinFolder(s)
 	return t.pin.folder, nil
 }
 

@@ -25,7 +25,7 @@ func Unescaped(name string) (literal string, ok bool) {
 	return b.String(), ok
 }
 
-// escapeAt reads the escape that s begins with; its size is 0 where there is none.
+// escapeAt reads the escape that s begins with; its size is 0 if there is none.
 func escapeAt(s string) (size int, text string) {
 	const tag, codePoint = "&lt;", `\u{`
 	switch {

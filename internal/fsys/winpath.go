@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// windowsFault returns why Windows reads a name as something else than a file of that
-// name, "" where it does not: other machines, devices, streams, short names, names that
+// windowsFault returns why Windows takes a name for something else than a file of that name,
+// "" if it does not: other machines, devices, streams, short names, names that
 // lose their last characters. It checks the argument before cleaning, so that "CON/.." cannot hide its
 // first part.
 func windowsFault(raw string) string {

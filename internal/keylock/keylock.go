@@ -23,31 +23,31 @@ type lock struct {
 // with ctx's error.
 func (l *Locks) Lock(ctx context.Context, key string) (unlock func(), err error) {
 	l.mu.Lock()
-	k := l.enter(key)
+	k := l.addUser(key)
 	l.mu.Unlock()
 	select {
 	case k.held <- struct{}{}:
-		return func() { <-k.held; l.leave(key, k) }, nil
+		return func() { <-k.held; l.removeUser(key, k) }, nil
 	case <-ctx.Done():
-		l.leave(key, k)
+		l.removeUser(key, k)
 		return nil, ctx.Err()
 	}
 }
 
-// TryLock is Lock without waiting: ok is false where the key is held or waited for.
+// TryLock is Lock without waiting: ok is false if the key is held or waited for.
 func (l *Locks) TryLock(key string) (unlock func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.users[key] != nil {
 		return nil, false
 	}
-	k := l.enter(key)
+	k := l.addUser(key)
 	k.held <- struct{}{}
-	return func() { <-k.held; l.leave(key, k) }, true
+	return func() { <-k.held; l.removeUser(key, k) }, true
 }
 
-// enter adds a user to a key. The caller holds mu.
-func (l *Locks) enter(key string) *lock {
+// addUser adds a user to a key. The caller holds mu.
+func (l *Locks) addUser(key string) *lock {
 	k := l.users[key]
 	if k == nil {
 		if l.users == nil {
@@ -60,7 +60,7 @@ func (l *Locks) enter(key string) *lock {
 	return k
 }
 
-func (l *Locks) leave(key string, k *lock) {
+func (l *Locks) removeUser(key string, k *lock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k.users--; k.users == 0 {

@@ -28,8 +28,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Path + " " + e.Why }
 
-// InTemp returns the folder that serves in the temporary directory where the
-// state folder cannot be used. It is absolute; temp may be relative, or "" for the
+// InTemp returns the folder in the temporary directory that is used if the state folder cannot
+// be. It is absolute; temp may be relative, or "" for the
 // system's.
 func InTemp(temp string) string {
 	if temp == "" {

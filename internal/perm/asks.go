@@ -3,7 +3,7 @@ package perm
 // Asks reports whether an ask rule names a file, whatever mode, grants and other rules say;
 // names are as for Decide. It returns true for what cannot be a name.
 func (p *Policy) Asks(op Op, names []string) bool {
-	q := p.ask(op)
+	q := p.newQuestion(op)
 	defer p.pool.Put(q)
 	if !q.prepare(names) {
 		return true
@@ -15,7 +15,7 @@ func (p *Policy) Asks(op Op, names []string) bool {
 // HidesAll reports whether a deny or ask rule, such as "dir/**", covers every name that a
 // folder can hold. It returns true for what cannot be a name.
 func (p *Policy) HidesAll(op Op, dir string) bool {
-	q := p.ask(op)
+	q := p.newQuestion(op)
 	defer p.pool.Put(q)
 	if !q.prepare([]string{dir}) {
 		return true

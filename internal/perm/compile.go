@@ -45,7 +45,7 @@ type slashedRule struct {
 func Compile(c Config) (*Policy, []Warning) {
 	b := newBuilder(c)
 	for i := range c.Rules {
-		b.rule(int32(i))
+		b.addRule(int32(i))
 	}
 	p := b.finish()
 	return p, b.warnings
@@ -59,7 +59,7 @@ func Anchors(c Config) []string {
 	b := newBuilder(c)
 	b.anchorsOnly = true
 	for i := range c.Rules {
-		b.rule(int32(i))
+		b.addRule(int32(i))
 	}
 	for _, d := range slices.Concat([]string{c.Home, parent(c.PlanFile)}, c.Own, c.Guarded) {
 		b.anchor(d)
@@ -206,8 +206,8 @@ func parent(name string) string {
 	return ""
 }
 
-// rule enters one rule.
-func (b *builder) rule(i int32) {
+// addRule adds one rule.
+func (b *builder) addRule(i int32) {
 	r := b.p.config.Rules[i]
 	if r.List > Allow {
 		r.List = Deny
@@ -242,7 +242,7 @@ func (b *builder) rule(i int32) {
 		if parsed.ops &^= globTool | grepTool; parsed.ops == 0 {
 			return
 		}
-		b.enter(nil, rulePattern{rule: i, list: r.List, ops: parsed.ops})
+		b.addPattern(nil, rulePattern{rule: i, list: r.List, ops: parsed.ops})
 		return
 	}
 	dirs := b.anchorsOf(r, parsed.spec.base)
@@ -250,11 +250,11 @@ func (b *builder) rule(i int32) {
 		b.warnings.add(Warning{Kind: NoAnchor, Rule: r})
 		return
 	}
-	b.remember(r, &parsed, dirs)
+	b.addSlashed(r, &parsed, dirs)
 	for _, dir := range dirs {
 		for s := &parsed.spec.pattern; s != nil; s = s.Also {
 			segs, _ := anchored(dir, s, parsed.spec.floats(r.List)) // parseRule refuses what climbs
-			b.pattern(segs, &parsed, i, r)
+			b.addAnchored(segs, &parsed, i, r)
 		}
 	}
 }
@@ -329,12 +329,12 @@ func directory(dir string) (segs []glob.Segment) {
 	return segs
 }
 
-// pattern adds an anchored pattern. For deny and ask it also adds the pattern under other
+// addAnchored adds an anchored pattern. For deny and ask it also adds the pattern under other
 // names of its fixed beginning; an allow rule does not follow links that may be newer than
 // the rule.
-func (b *builder) pattern(segs []glob.Segment, parsed *parsedRule, i int32, r RuleText) {
+func (b *builder) addAnchored(segs []glob.Segment, parsed *parsedRule, i int32, r RuleText) {
 	p := rulePattern{rule: i, list: r.List, ops: parsed.ops, dirOnly: parsed.spec.pattern.DirOnly}
-	b.enter(segs, p)
+	b.addPattern(segs, p)
 	if r.List == Allow {
 		if r.Source.own() && !b.anchorsOnly {
 			b.p.exceptions.add(segs, p)
@@ -344,10 +344,10 @@ func (b *builder) pattern(segs []glob.Segment, parsed *parsedRule, i int32, r Ru
 	fixed, rest := fixedBeginning(segs)
 	b.anchor(fixed)
 	for _, dir := range b.spellings(b.clean(fixed), r.List)[1:] {
-		b.enter(append(directory(dir), rest...), p)
+		b.addPattern(append(directory(dir), rest...), p)
 	}
 	if r.List == Deny {
-		b.literal(segs, parsed, r)
+		b.addLiteral(segs, parsed, r)
 	}
 }
 
@@ -380,7 +380,7 @@ func pathOf(segs []glob.Segment) string {
 	return b.String()
 }
 
-func (b *builder) enter(segs []glob.Segment, p rulePattern) {
+func (b *builder) addPattern(segs []glob.Segment, p rulePattern) {
 	switch {
 	case b.anchorsOnly:
 	case p.list == Allow:
@@ -399,8 +399,8 @@ type Literal struct {
 	Decision Decision
 }
 
-// literal stores the file that a deny rule names, if it has no wildcards.
-func (b *builder) literal(segs []glob.Segment, parsed *parsedRule, r RuleText) {
+// addLiteral stores the file that a deny rule names, if it has no wildcards.
+func (b *builder) addLiteral(segs []glob.Segment, parsed *parsedRule, r RuleText) {
 	if own := parsed.spec.pattern.Segments; literals(own) < len(own) {
 		return
 	}
@@ -416,8 +416,8 @@ func (b *builder) literal(segs []glob.Segment, parsed *parsedRule, r RuleText) {
 	}
 }
 
-// remember stores a "/path" rule for MistakenAnchors.
-func (b *builder) remember(r RuleText, parsed *parsedRule, dirs []string) {
+// addSlashed stores a "/path" rule for MistakenAnchors.
+func (b *builder) addSlashed(r RuleText, parsed *parsedRule, dirs []string) {
 	if parsed.spec.base != fromSource {
 		return
 	}

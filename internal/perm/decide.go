@@ -24,7 +24,7 @@ func (p *Policy) Decide(op Op, names []string, exists func(string) bool) Decisio
 // files already. A decision on the asked name alone is final when a rule denies
 // it; anything else may turn out otherwise once the resolved name is known.
 func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, grants Grants) Decision {
-	q := p.ask(op)
+	q := p.newQuestion(op)
 	defer p.pool.Put(q)
 	q.exists, q.grants = exists, grants
 	q.decide(names)
@@ -34,8 +34,8 @@ func (p *Policy) DecideGranted(op Op, names []string, exists func(string) bool, 
 	return q.d
 }
 
-// ask takes a question from the pool, with its allocated slices.
-func (p *Policy) ask(op Op) *question {
+// newQuestion takes a question from the pool, with its allocated slices.
+func (p *Policy) newQuestion(op Op) *question {
 	q, _ := p.pool.Get().(*question)
 	if q == nil {
 		q = &question{}
@@ -59,7 +59,7 @@ type question struct {
 // decide tries the steps of the decision in order; the first one with an answer decides.
 func (q *question) decide(names []string) {
 	if !q.prepare(names) {
-		q.because(Deny, ReasonBadName, true)
+		q.decided(Deny, ReasonBadName, true)
 		return
 	}
 	deny, ask := q.strictRules()
@@ -67,16 +67,16 @@ func (q *question) decide(names []string) {
 	case deny.found():
 		q.byRule(Deny, ReasonDenyRule, deny)
 	case q.spent:
-		q.because(Deny, ReasonSpent, true)
+		q.decided(Deny, ReasonSpent, true)
 	case q.refusedAlways():
 	case q.refusedInPlan():
 	case q.granted():
 	case q.settingsBroken():
 	case ask.found():
-		q.byRule(q.asking(), ReasonAskRule, ask)
+		q.byRule(q.askVerdict(), ReasonAskRule, ask)
 	case q.protectedPath():
 	case q.p.config.Mode == Bypass:
-		q.because(Allow, ReasonBypass, true)
+		q.decided(Allow, ReasonBypass, true)
 	case q.allowRules():
 	default:
 		q.byMode()
@@ -98,12 +98,12 @@ func (q *question) prepare(names []string) bool {
 	return true
 }
 
-func (q *question) because(v Verdict, r Reason, asked bool) {
+func (q *question) decided(v Verdict, r Reason, asked bool) {
 	q.d.Verdict, q.d.Reason, q.d.Quotable = v, r, asked
 }
 
-// asking returns the verdict for a question in this mode.
-func (q *question) asking() Verdict {
+// askVerdict returns the verdict for a question in this mode.
+func (q *question) askVerdict() Verdict {
 	if q.p.config.Mode == DontAsk {
 		q.d.UntilRestart = q.p.config.ModeUntilRestart
 		return Deny
@@ -131,7 +131,7 @@ func (m match) later(rule int32, first bool) match {
 }
 
 func (q *question) byRule(v Verdict, why Reason, m match) {
-	q.because(v, why, m.asked)
+	q.decided(v, why, m.asked)
 	r := &q.p.config.Rules[m.rule]
 	q.d.Rule, q.d.Source = r.Text, r.Source
 	q.d.UntilRestart = q.d.UntilRestart || r.Source.UntilRestart
@@ -161,11 +161,11 @@ func (q *question) refusedAlways() bool {
 	for i := range q.names {
 		n := &q.names[i]
 		if !n.null && isSystem(n) {
-			q.because(Deny, ReasonBuiltin, i == 0)
+			q.decided(Deny, ReasonBuiltin, i == 0)
 			return true
 		}
 		if q.op.Changes() && q.p.ownState(n) {
-			q.because(Deny, ReasonState, i == 0)
+			q.decided(Deny, ReasonState, i == 0)
 			return true
 		}
 	}
@@ -195,7 +195,7 @@ func (q *question) refusedInPlan() bool {
 	if q.p.config.Mode != Plan || !q.op.Changes() || q.planFile() {
 		return false
 	}
-	q.because(Deny, ReasonPlan, true)
+	q.decided(Deny, ReasonPlan, true)
 	q.d.UntilRestart = q.p.config.ModeUntilRestart
 	return true
 }
@@ -214,7 +214,7 @@ func (q *question) granted() bool {
 	if q.grants == nil || !q.grants.Granted(q.op, q.names[len(q.names)-1].given) {
 		return false
 	}
-	q.because(Allow, ReasonGrant, true)
+	q.decided(Allow, ReasonGrant, true)
 	return true
 }
 
@@ -226,11 +226,11 @@ func (q *question) settingsBroken() bool {
 	at, outside := q.outside()
 	switch {
 	case q.op.Changes():
-		q.because(Deny, ReasonBroken, true)
+		q.decided(Deny, ReasonBroken, true)
 	case outside:
-		q.because(Deny, ReasonBroken, at == 0)
+		q.decided(Deny, ReasonBroken, at == 0)
 	default:
-		q.because(q.asking(), ReasonBroken, true)
+		q.decided(q.askVerdict(), ReasonBroken, true)
 	}
 	return true
 }
@@ -254,18 +254,18 @@ func (q *question) protectedPath() bool {
 		return false
 	}
 	for i := range q.names {
-		if n := &q.names[i]; q.shielded(n) {
-			q.because(q.asking(), ReasonProtected, i == 0)
-			q.paste()
+		if n := &q.names[i]; q.asksAsProtected(n) {
+			q.decided(q.askVerdict(), ReasonProtected, i == 0)
+			q.addPasteLines()
 			return true
 		}
 	}
 	return false
 }
 
-// shielded reports whether the name is protected and the user has made no exception:
+// asksAsProtected reports whether the name is protected and the user has made no exception:
 // neither an allow rule nor, in plan mode, the flag for the plan file.
-func (q *question) shielded(n *name) bool {
+func (q *question) asksAsProtected(n *name) bool {
 	marked := q.p.protected(n, q.exists)
 	if marked == nil || q.exceptionAllows(n, marked) {
 		return false
@@ -284,7 +284,7 @@ func (q *question) allowRules() bool {
 		if n.null {
 			continue
 		}
-		rule := q.covered(n)
+		rule := q.allowRule(n)
 		if rule == none {
 			return false
 		}
@@ -299,20 +299,20 @@ func (q *question) allowRules() bool {
 	return true
 }
 
-func (q *question) covered(n *name) int32 {
+func (q *question) allowRule(n *name) int32 {
 	return q.p.allow.find(&q.walk, n.exact, n.same, n.dir, q.op, nil)[Allow]
 }
 
 // byMode decides if no rule did.
 func (q *question) byMode() {
 	if why, ok := q.allowedByMode(); ok {
-		q.because(Allow, why, true)
+		q.decided(Allow, why, true)
 		return
 	}
 	at, outside := q.outside()
-	q.because(q.asking(), ReasonMode, at == 0)
+	q.decided(q.askVerdict(), ReasonMode, at == 0)
 	q.d.UntilRestart = q.d.UntilRestart || q.p.config.ModeUntilRestart && !outside
-	q.paste()
+	q.addPasteLines()
 }
 
 func (q *question) allowedByMode() (Reason, bool) {

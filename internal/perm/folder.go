@@ -7,16 +7,16 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
 )
 
-// Folder decides whether the names in one folder may be read. What the folder's own names
-// lead to in the rules is found once, so that a decision takes time for one segment, however
-// deep the folder lies. It decides as DecideGranted, Own and HidesAll do, and never changes.
+// Folder decides whether the names in one folder may be read. It matches the folder's own
+// names with the rules once, so that each decision takes time for one segment only, at any
+// depth. It decides as DecideGranted, Own and HidesAll do, and never changes.
 type Folder struct {
 	p     *Policy
 	above *Folder
 	name  string   // in above
-	given []string // where above is nil: all names of the folder
-	// whole: each name is decided on from its beginning. It is a folder that the steps
-	// below do not know: the root, one of the system, and any on Windows.
+	given []string // if above is nil: all names of the folder
+	// whole: each decision starts from the whole name. So it is for the root, for folders
+	// of the system, and for every folder on Windows.
 	whole bool
 	names []folderName
 	own   ahead // fsmcp's own folders, by the last name
@@ -35,8 +35,8 @@ type look struct {
 	left        int
 }
 
-// ahead says where directories lie as seen from a folder: it lies in one of them, or rest
-// holds their names from the folder on.
+// ahead tells how some directories relate to a folder: within means that the folder is in one
+// of them, and rest holds the names, from the folder on, of those that are below it.
 type ahead struct {
 	within bool
 	rest   []string
@@ -97,7 +97,7 @@ func (f *Folder) Below(name string) *Folder {
 	}
 	g := &Folder{p: f.p, above: f, name: name, names: make([]folderName, len(f.names))}
 	folded, same := f.spellings(name)
-	q := f.p.ask(Read)
+	q := f.p.newQuestion(Read)
 	defer f.p.pool.Put(q)
 	for i := range f.names {
 		n := &f.names[i]
@@ -112,7 +112,7 @@ func (f *Folder) Allows(name string, dir bool, grants Grants) bool {
 	if f.whole || !plain(name) {
 		return f.p.DecideGranted(Read, f.full(name, dir), nil, grants).Verdict == Allow
 	}
-	q := f.p.ask(Read)
+	q := f.p.newQuestion(Read)
 	defer f.p.pool.Put(q)
 	folded, same := f.spellings(name)
 	asks := len(f.p.config.Broken) > 0
@@ -172,7 +172,7 @@ func (f *Folder) HidesAll() bool {
 		}
 		return false
 	}
-	q := f.p.ask(Read)
+	q := f.p.newQuestion(Read)
 	defer f.p.pool.Put(q)
 	for i := range f.names {
 		// Only what matches every name matches the empty one.

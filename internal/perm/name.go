@@ -91,7 +91,7 @@ func (p *Policy) Inside(given string) bool {
 // Mode returns the mode the policy decides in.
 func (p *Policy) Mode() Mode { return p.config.Mode }
 
-// PlanFile returns the one file that plan mode may change, "" where there is none.
+// PlanFile returns the one file that plan mode may change, "" if there is none.
 func (p *Policy) PlanFile() string { return p.config.PlanFile }
 
 // Workspace returns the workspace directories as configured.

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// paste fills in the allow rules that would have allowed the operation. It is called only
-// where allow rules count.
-func (q *question) paste() {
+// addPasteLines sets the allow rules that would have allowed the operation. It is called only
+// if allow rules count.
+func (q *question) addPasteLines() {
 	_, byMode := q.allowedByMode()
 	var lines []string
 	for i := range q.names {
 		n := &q.names[i]
-		if n.null || !q.lacks(n, byMode) {
+		if n.null || !q.needsRule(n, byMode) {
 			continue
 		}
 		line := pasteLine(q.op, n.exact)
@@ -27,20 +27,20 @@ func (q *question) paste() {
 	}
 }
 
-// lacks reports whether the name needs an allow rule of its own: to reach a
-// protected path, or, where the mode does not allow it, because none covers it.
-func (q *question) lacks(n *name, byMode bool) bool {
-	if q.op.Changes() && q.shielded(n) {
+// needsRule reports whether the name needs another allow rule: to reach a protected path, or
+// because neither the mode nor a rule allows it.
+func (q *question) needsRule(n *name, byMode bool) bool {
+	if q.op.Changes() && q.asksAsProtected(n) {
 		return true
 	}
-	return !byMode && q.covered(n) == none
+	return !byMode && q.allowRule(n) == none
 }
 
 // escapes protects the special characters of patterns.
 var escapes = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
-// pasteLine returns the rule that allows an operation on exactly this path, ""
-// where settings cannot hold it or it would open the whole disk.
+// pasteLine returns the rule that allows an operation on exactly this path. It returns "" if
+// settings cannot hold the rule or if the rule would open the whole disk.
 func pasteLine(op Op, path string) string {
 	if path == "/" || !utf8.ValidString(path) {
 		return ""

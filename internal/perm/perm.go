@@ -3,7 +3,7 @@
 //
 // It promises that deny rules hold in every mode, that adding a deny or an ask
 // rule never loosens a decision, that a link is never looser than the strictest
-// of its names, and that what it cannot make sense of is refused. A Policy is
+// of its names, and that a name which it cannot understand is refused. A Policy is
 // compiled once, never changes, and may be used by many goroutines at a time.
 //
 // It does not read settings, resolve links, look at the disk or ask the user:
@@ -117,17 +117,16 @@ func (l Level) InProject() bool { return l == Local || l == Project }
 type Source struct {
 	// Name is a file's path, or a flag as "--deny".
 	Name string
-	// Line is the rule's line in that file, 0 where there is none.
+	// Line is the rule's line in that file, 0 if there is none.
 	Line  int
 	Level Level
-	// Anchor is the directory that "/path" rules of this source start from, and
-	// for project files also where relative allow rules do. Flags, environment
-	// and managed settings have none of their own.
+	// Anchor is the directory that "/path" rules of this source start from, and in project
+	// files relative allow rules, too. Flags, environment and managed settings have none.
 	Anchor string
 	// Claude marks Claude Code's own files, where a bare tool name means its
 	// built-in tool.
 	Claude bool
-	// UntilRestart says that the source has the rule no more: it holds until a restart.
+	// UntilRestart says that the rule was removed from the source: it holds until a restart.
 	UntilRestart bool
 }
 
@@ -161,7 +160,7 @@ type Dir struct {
 // BrokenFile is a settings file that could not be read or parsed.
 type BrokenFile struct {
 	Name string
-	Line int    // 0 where nothing of it could be read
+	Line int    // 0 if nothing of it could be read
 	Why  string // the rest of a sentence about the file, with none of its text but a rule
 }
 
@@ -198,9 +197,8 @@ type Config struct {
 	// start from (see Anchors): the real one, and those of links on the way. A
 	// directory may have several.
 	Aliases []Dir
-	// Moved gives names that such directories have got since: deny and ask rules and
-	// fsmcp's own folders have them, too. They add nothing to the workspace, nor to
-	// what is allowed.
+	// Moved gives names that such directories got later. They count for deny and ask rules
+	// and for fsmcp's own folders. They add nothing to the workspace, nor to allow rules.
 	Moved []Dir
 	// Windows takes names with backslashes and drive letters.
 	Windows bool
@@ -236,7 +234,7 @@ type Decision struct {
 	Reason  Reason
 	// Rule is the deciding rule as written, "" if none decided.
 	Rule string
-	// Source is where that rule stands.
+	// Source is where that rule was written.
 	Source Source
 	// UntilRestart says that the deciding rule or mode is no longer in the settings and
 	// holds until a restart.

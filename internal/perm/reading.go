@@ -13,7 +13,7 @@ import (
 type writing struct {
 	tool, body string
 	hasBody    bool
-	// flaw says that the parts are not those of a well-formed rule.
+	// flaw says that the rule was not well formed.
 	flaw bool
 }
 
@@ -32,8 +32,8 @@ var aliases = map[string]string{"update": "Edit", "create": "Edit", "search": "R
 // wideParentheses are those that input methods of Chinese and Japanese give.
 var wideParentheses = strings.NewReplacer("（", "(", "）", ")")
 
-// likely returns the rule that a deny or ask rule was most likely meant to be, and a flaw
-// where that is not the rule as it is written. Rules of other programs' tools stay as they
+// likely returns the rule that a deny or ask rule was most likely meant to be. It has a flaw
+// if the rule as it is written is another one. Rules of other programs' tools stay as they
 // are.
 //
 // It takes away blanks and quotes around the rule and its pattern, and what is behind the

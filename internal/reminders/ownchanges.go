@@ -47,7 +47,7 @@ func (c *Conversation) OwnChanges() (done func()) {
 // ownChange reports whether a file was last changed in such a time.
 func (c *Conversation) ownChange(stamp fsys.Stamp) bool {
 	at := time.Unix(0, stamp.Ctime)
-	if stamp.Ctime == 0 { // as in fsys: where a system has none
+	if stamp.Ctime == 0 { // as in fsys: the system has none
 		at = time.Unix(0, stamp.Mtime)
 	}
 	c.mu.Lock()

@@ -121,7 +121,7 @@ type Report struct {
 }
 
 // Remind returns what changed outside in files that were shown in full, in at most room
-// bytes; nil where nothing did. It says nothing of path, the file that the answer is
+// bytes; nil if nothing did. It says nothing of path, the file that the answer is
 // about. An answer that is not Sent has reported nothing: its ctx ends, and a later
 // answer reports.
 func (c *Conversation) Remind(ctx context.Context, path string, room int) *Report {
@@ -133,11 +133,11 @@ func (c *Conversation) Remind(ctx context.Context, path string, room int) *Repor
 	if len(paths) == 0 {
 		return nil
 	}
-	all := c.lookOver(ctx, paths)
+	all := c.compareAll(ctx, paths)
 	if len(all) == 0 {
 		return nil
 	}
-	text, ok := words(all, room)
+	text, ok := reportText(all, room)
 	if !ok {
 		c.notReported(all)
 		return nil
@@ -192,9 +192,9 @@ func (c *Conversation) toLookAt(but string) (paths []string) {
 	return paths
 }
 
-// lookOver looks at files one after the other, as long as an answer may wait. Where the
+// compareAll looks at files one after the other, as long as an answer may wait. Where the
 // disk is stuck, only the looking goroutine is.
-func (c *Conversation) lookOver(ctx context.Context, paths []string) (all []reminder) {
+func (c *Conversation) compareAll(ctx context.Context, paths []string) (all []reminder) {
 	enough, end := context.WithTimeout(ctx, c.service.LookFor)
 	defer end()
 	found := make(chan reminder)
@@ -204,7 +204,7 @@ func (c *Conversation) lookOver(ctx context.Context, paths []string) (all []remi
 		for _, path := range paths {
 			m, is := reminder{}, later
 			if enough.Err() == nil {
-				m, is = c.carefully(path, count < remindFiles)
+				m, is = c.compareRecovering(path, count < remindFiles)
 			}
 			if is == changed {
 				select {
@@ -231,9 +231,9 @@ func (c *Conversation) lookOver(ctx context.Context, paths []string) (all []remi
 	}
 }
 
-// carefully is compare without its panics: a bug here costs neither the process nor an
+// compareRecovering is compare without its panics: a bug here costs neither the process nor an
 // answer, which may say that a change was made.
-func (c *Conversation) carefully(path string, full bool) (m reminder, is finding) {
+func (c *Conversation) compareRecovering(path string, full bool) (m reminder, is finding) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.service.Notify(fmt.Sprintf("(fsmcp failed inside when it looked whether %s has changed: %v. This is a bug of fsmcp; tell the user.)", fsys.InSentence(path), r))

@@ -19,7 +19,7 @@ const (
 type reminder struct {
 	path string
 	why  string
-	diff string // "" where only the name is reported
+	diff string // "" if only the name is reported
 	// now is the state that is reported; proof is a settled stamp of it, if there is one;
 	// stamp is a picture's.
 	now          reportedState
@@ -29,28 +29,28 @@ type reminder struct {
 // name returns the file's name as an answer shows it.
 func (m reminder) name() string { return fsys.InSentence(m.path) }
 
-// words puts reminders into one text that fits into so many bytes. Where the lines of a
-// file find no room, its name is reported alone, and they count as not reported. ok is
-// false where not even the names find room.
-func words(all []reminder, room int) (string, bool) {
+// reportText puts reminders into one text that fits into so many bytes. If the lines of a file
+// do not fit, only its name is reported, and the lines count as not reported. ok is false if
+// even the names do not fit.
+func reportText(all []reminder, room int) (string, bool) {
 	first, rest := all[:min(len(all), remindFiles)], all[min(len(all), remindFiles):]
 	last := othersChanged(rest)
 	used := len(last)
 	for _, m := range first {
-		used += len(m.words(false)) + 1
+		used += len(m.text(false)) + 1
 	}
 	if used > room {
 		return "", false
 	}
 	var parts []string
 	for i, m := range first {
-		if more := len(m.words(true)) - len(m.words(false)); m.diff != "" && used+more <= room {
+		if more := len(m.text(true)) - len(m.text(false)); m.diff != "" && used+more <= room {
 			used += more
-			parts = append(parts, m.words(true))
+			parts = append(parts, m.text(true))
 			continue
 		}
 		all[i].now.text, all[i].now.whole = nil, false
-		parts = append(parts, m.words(false))
+		parts = append(parts, m.text(false))
 	}
 	if last != "" {
 		parts = append(parts, last)
@@ -58,7 +58,7 @@ func words(all []reminder, room int) (string, bool) {
 	return strings.Join(parts, "\n"), true
 }
 
-func (m reminder) words(lines bool) string {
+func (m reminder) text(lines bool) string {
 	if !lines {
 		return fmt.Sprintf("<system-reminder>The file %s %s.</system-reminder>", m.name(), m.why)
 	}

@@ -64,7 +64,7 @@ func TestWhatAnEventMeans(t *testing.T) {
 		{"made in a watched folder", fsnotify.Event{Name: "/b/x", Op: fsnotify.Create}, true, false},
 	} {
 		w := assemble(Options{})
-		w.names = map[string]bool{"/a": false, "/a/f": true, anything("/b"): true}
+		w.names = map[string]bool{"/a": false, "/a/f": true, anyName("/b"): true}
 		w.note(c.event)
 		if w.first.IsZero() == c.pending || w.moved != c.moved {
 			t.Errorf("%s: %v, moved %v", c.name, w.first, w.moved)

@@ -125,10 +125,10 @@ func (t pathChain) names() map[string]bool {
 		out[s.path()] = t.final && i == len(t.steps)-1
 	}
 	if t.inner != "" {
-		out[anything(t.inner)] = true
+		out[anyName(t.inner)] = true
 	}
 	return out
 }
 
-// anything stands for every name in a folder.
-func anything(dir string) string { return filepath.Join(dir, "*") }
+// anyName stands for every name in a folder.
+func anyName(dir string) string { return filepath.Join(dir, "*") }

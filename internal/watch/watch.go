@@ -177,7 +177,7 @@ func (w *Watcher) arm() (err error) {
 	}
 	switch {
 	case errors.Is(err, errMoved):
-		w.pend(true) // they change faster than they can be walked: after the next pause
+		w.reportLater(true) // they change faster than they can be walked: after the next pause
 		return nil
 	case err != nil:
 		return blind(err)
@@ -196,7 +196,7 @@ func (w *Watcher) armOnce() error {
 		return nil
 	}
 	chains := lookAll(w.targets)
-	w.expect(chains)
+	w.setNames(chains)
 	n, err := w.open()
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (w *Watcher) armOnce() error {
 			if !curable(err) {
 				w.fail(blind(err))
 			}
-			w.pend(true)
+			w.reportLater(true)
 			w.signal()
 		})
 	})
@@ -254,14 +254,14 @@ func watchAll(n notifier, chains []pathChain) (failed error) {
 func (w *Watcher) replace(n notifier) {
 	if w.notifier != nil {
 		_ = w.notifier.Close()
-		w.pend(false)
+		w.reportLater(false)
 	}
 	w.notifier = n
 }
 
-// expect sets the names whose events matter: true for all events, false for those by which
+// setNames sets the names whose events matter: true for all events, false for those by which
 // a name means another file.
-func (w *Watcher) expect(chains []pathChain) {
+func (w *Watcher) setNames(chains []pathChain) {
 	names := make(map[string]bool)
 	for _, c := range chains {
 		for name, own := range c.names() {
@@ -307,16 +307,16 @@ func (w *Watcher) note(e fsnotify.Event) {
 	name := filepath.Clean(e.Name)
 	w.mu.Lock()
 	own, onTheWay := w.names[name]
-	inFolder := w.names[anything(filepath.Dir(name))]
+	inFolder := w.names[anyName(filepath.Dir(name))]
 	w.mu.Unlock()
 	if own || inFolder || onTheWay && renamed { // some systems send Write for a folder, too
-		w.pend(onTheWay && renamed)
+		w.reportLater(onTheWay && renamed)
 		w.signal()
 	}
 }
 
-// pend notes that a report is due, and whether the ways have to be walked before.
-func (w *Watcher) pend(moved bool) {
+// reportLater notes that a report is due, and whether the ways have to be walked before.
+func (w *Watcher) reportLater(moved bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = w.now()

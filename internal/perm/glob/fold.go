@@ -65,8 +65,8 @@ func FoldText(s string) string {
 	return b.String()
 }
 
-// foldRunes folds case in decomposed text, where one rune at a time is enough
-// but for the sharp s. Stray bytes stay.
+// foldRunes folds case in decomposed text, one rune at a time; only the sharp s becomes two.
+// Bytes that are not UTF-8 stay.
 func foldRunes(s string, dropInvisible bool) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -102,8 +102,8 @@ func foldRune(r rune) rune {
 // in their compatibility form.
 func hidesSeparator(r rune) bool { return strings.ContainsRune("℀℁℅℆／＼﹨", r) }
 
-// defaultIgnorable is Unicode's derived property Default_Ignorable_Code_Point:
-// what is to be shown as nothing at all where it has no effect.
+// defaultIgnorable is Unicode's derived property Default_Ignorable_Code_Point: characters
+// that are shown as nothing if they have no effect.
 func defaultIgnorable(r rune) bool {
 	if unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r) {
 		return true
