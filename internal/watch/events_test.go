@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -8,6 +9,24 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 )
+
+// options are those of a Watcher under test; 0 is the default.
+type options struct {
+	notify      func(error)
+	quiet, most time.Duration
+}
+
+func assembleWith(o options) *Watcher {
+	w := assemble(o.notify)
+	w.quiet, w.most = cmp.Or(o.quiet, w.quiet), cmp.Or(o.most, w.most)
+	return w
+}
+
+func newWith(o options) *Watcher {
+	w := assembleWith(o)
+	w.running.Go(w.work)
+	return w
+}
 
 // The times at which changes are reported, without any clock.
 func TestQuietAndMost(t *testing.T) {
@@ -24,7 +43,7 @@ func TestQuietAndMost(t *testing.T) {
 	} {
 		start := time.Now()
 		ms := 0
-		w := assemble(Options{})
+		w := assembleWith(options{})
 		w.now = func() time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 		w.names = map[string]bool{"/d": false, "/d/f": true, "/d/g": true}
 		var got []int
@@ -63,7 +82,7 @@ func TestWhatAnEventMeans(t *testing.T) {
 		{"something in the folder", fsnotify.Event{Name: "/a", Op: fsnotify.Write}, false, false},
 		{"made in a watched folder", fsnotify.Event{Name: "/b/x", Op: fsnotify.Create}, true, false},
 	} {
-		w := assemble(Options{})
+		w := assembleWith(options{})
 		w.names = map[string]bool{"/a": false, "/a/f": true, anyName("/b"): true}
 		w.note(c.event)
 		if w.first.IsZero() == c.pending || w.moved != c.moved {
@@ -73,7 +92,7 @@ func TestWhatAnEventMeans(t *testing.T) {
 }
 
 func TestBlindIsReportedOnce(t *testing.T) {
-	w := assemble(Options{})
+	w := assembleWith(options{})
 	for _, want := range []bool{true, false} {
 		w.fail(blind(errors.New("x")))
 		if report, _, err := w.due(); report != want || errors.Is(err, ErrBlind) != want {

@@ -24,7 +24,7 @@ func TestTheDefaultsHold(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
 	reported := make(chan time.Time, 9)
-	w := New(Options{Notify: func(error) { reported <- time.Now() }})
+	w := newWith(options{notify: func(error) { reported <- time.Now() }})
 	defer w.Close()
 	mayWatch(t, w.Set([]string{name}, nil))
 	start := time.Now()
@@ -45,7 +45,7 @@ func TestCloseIsTheEnd(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "f")
 		var mu sync.Mutex
 		closed := false
-		w := New(Options{Quiet: time.Millisecond, Most: time.Millisecond, Notify: func(error) {
+		w := newWith(options{quiet: time.Millisecond, most: time.Millisecond, notify: func(error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if closed {
@@ -79,7 +79,7 @@ func TestASlowListenerStopsNobody(t *testing.T) {
 	var mu sync.Mutex
 	n, last := 0, ""
 	var w *Watcher
-	w = New(Options{Quiet: 10 * time.Millisecond, Most: 30 * time.Millisecond, Notify: func(error) {
+	w = newWith(options{quiet: 10 * time.Millisecond, most: 30 * time.Millisecond, notify: func(error) {
 		text, _ := os.ReadFile(g)
 		mu.Lock()
 		n++
@@ -121,7 +121,7 @@ func TestNoWatchIsEverLost(t *testing.T) {
 	name := filepath.Join(dir, "a", "b", "f")
 	var mu sync.Mutex
 	seen := ""
-	w := New(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(err error) {
+	w := newWith(options{quiet: 5 * time.Millisecond, most: 20 * time.Millisecond, notify: func(err error) {
 		text, _ := os.ReadFile(name)
 		mu.Lock()
 		defer mu.Unlock()

@@ -82,7 +82,7 @@ func TestFilesOfOneNewFolder(t *testing.T) {
 			}
 		}
 		heard := listener{name: filepath.Base}
-		w := assemble(Options{Notify: heard.notify, Quiet: 50 * time.Millisecond, Most: 200 * time.Millisecond})
+		w := assembleWith(options{notify: heard.notify, quiet: 50 * time.Millisecond, most: 200 * time.Millisecond})
 		w.open = func() (notifier, error) {
 			fw, err := fsnotify.NewWatcher()
 			if err != nil {
@@ -143,7 +143,7 @@ func TestFolderOfTwoNames(t *testing.T) {
 	}
 	for blind, folder := range map[bool]string{true: filepath.Dir(f), false: "elsewhere"} {
 		reports := make(chan error, 9)
-		w := assemble(Options{Notify: func(err error) { reports <- err }, Quiet: time.Millisecond, Most: time.Millisecond})
+		w := assembleWith(options{notify: func(err error) { reports <- err }, quiet: time.Millisecond, most: time.Millisecond})
 		w.open = func() (notifier, error) {
 			fw, err := fsnotify.NewWatcher()
 			return twoNames{system{fw}, folder}, err
@@ -192,7 +192,7 @@ func TestTheLastStateIsReported(t *testing.T) {
 		}
 		return string(text)
 	}
-	w := New(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(err error) {
+	w := newWith(options{quiet: 5 * time.Millisecond, most: 20 * time.Millisecond, notify: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
@@ -266,7 +266,7 @@ func TestWhatIsGoneAgainIsReported(t *testing.T) {
 	seen := make(chan string, 100)
 	first := true
 	f := newFaults(t)
-	w := assemble(Options{Quiet: 5 * time.Millisecond, Most: 20 * time.Millisecond, Notify: func(error) {
+	w := assembleWith(options{quiet: 5 * time.Millisecond, most: 20 * time.Millisecond, notify: func(error) {
 		if first {
 			if err := os.Mkdir(filepath.Dir(name), 0o755); err != nil {
 				t.Error(err)

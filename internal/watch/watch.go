@@ -35,15 +35,6 @@ var ErrBlind = errors.New("changes cannot be watched")
 
 func blind(cause error) error { return fmt.Errorf("%w: %w", ErrBlind, cause) }
 
-// Options configure a Watcher.
-type Options struct {
-	// Notify is called when any of the files may have changed, by one goroutine at a time,
-	// and once with ErrBlind. It may take its time and may call Set, but not Close.
-	Notify func(error)
-	// Quiet and Most are 0 for the defaults.
-	Quiet, Most time.Duration
-}
-
 // Watcher watches files until it is closed. Its methods may be called at any time by any
 // goroutine.
 //
@@ -55,7 +46,9 @@ type Options struct {
 // notifier may hold its own lock while it sends an event, so drain must never wait for that
 // lock. work watches anew and notifies.
 type Watcher struct {
-	o       Options
+	notify  func(error)
+	quiet   time.Duration            // as DefaultQuiet
+	most    time.Duration            // as DefaultMost
 	open    func() (notifier, error) // a field for tests, as is now
 	now     func() time.Time
 	done    chan struct{}
@@ -110,22 +103,18 @@ func (s system) Close() error {
 func (s system) events() <-chan fsnotify.Event { return s.Events }
 func (s system) failures() <-chan error        { return s.Errors }
 
-// New starts a Watcher that watches nothing yet.
-func New(o Options) *Watcher {
-	w := assemble(o)
+// New starts a Watcher that watches nothing yet. It calls notify when any of the files may
+// have changed, by one goroutine at a time, and once with ErrBlind. notify may block and may
+// call Set, but not Close.
+func New(notify func(error)) *Watcher {
+	w := assemble(notify)
 	w.running.Go(w.work)
 	return w
 }
 
 // assemble makes a Watcher without its goroutine.
-func assemble(o Options) *Watcher {
-	if o.Quiet == 0 {
-		o.Quiet = DefaultQuiet
-	}
-	if o.Most == 0 {
-		o.Most = DefaultMost
-	}
-	return &Watcher{o: o, open: newSystem, now: time.Now, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+func assemble(notify func(error)) *Watcher {
+	return &Watcher{notify: notify, quiet: DefaultQuiet, most: DefaultMost, open: newSystem, now: time.Now, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 // Close ends the watch. Nothing is reported after it returns.
@@ -368,7 +357,7 @@ func (w *Watcher) step() (wait time.Duration) {
 	}
 	report, wait, err := w.due()
 	if report {
-		w.o.Notify(err)
+		w.notify(err)
 	}
 	return wait
 }
@@ -384,8 +373,8 @@ func (w *Watcher) due() (report bool, wait time.Duration, err error) {
 	if w.first.IsZero() {
 		return false, time.Hour, nil
 	}
-	at := w.last.Add(w.o.Quiet)
-	if latest := w.first.Add(w.o.Most); latest.Before(at) {
+	at := w.last.Add(w.quiet)
+	if latest := w.first.Add(w.most); latest.Before(at) {
 		at = latest
 	}
 	if wait = at.Sub(w.now()); wait > 0 {

@@ -325,7 +325,7 @@ func runScript(name, dir string, f *faults) error {
 		}
 		return filepath.ToSlash(rel)
 	}
-	w := assemble(Options{Notify: r.notify, Quiet: testQuiet, Most: testMost})
+	w := assembleWith(options{notify: r.notify, quiet: testQuiet, most: testMost})
 	r.watcher, w.open = w, f.notifier
 	w.now = func() time.Time { return time.Unix(0, r.now.Load()) }
 	w.running.Go(r.handleChanges)

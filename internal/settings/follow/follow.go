@@ -51,7 +51,7 @@ type Watcher struct {
 // names again, and all of them if names is nil.
 func New(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *Watcher {
 	w := &Watcher{log: log, stale: stale, reload: reload, start: time.Now()}
-	w.watcher = watch.New(watch.Options{Notify: w.changed})
+	w.watcher = watch.New(w.changed)
 	return w
 }
 
