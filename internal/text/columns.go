@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"sort"
-	"unicode/utf16"
 
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text/charset"
@@ -141,31 +140,14 @@ func skipRaw(c charset.Set, raw []byte, n int, whole bool) (at, count int) {
 			raw = raw[:len(raw)-OpenTail(raw)]
 		}
 		return skipColumns(stringOf(raw), n)
-	case c.Wide():
-		return skipWide(c, raw, n)
 	case c.Table() != nil:
 		n = min(n, len(raw))
 		return n, n
 	}
 	for count < n && at < len(raw) {
-		width := c.CharLen(raw[at])
+		width := c.CharLen(raw[at:])
 		if at+width > len(raw) {
 			break
-		}
-		at += width
-		count++
-	}
-	return at, count
-}
-
-func skipWide(c charset.Set, raw []byte, n int) (at, count int) {
-	for count < n && at+1 < len(raw) {
-		width := 2
-		if utf16.IsSurrogate(rune(c.UnitAt(raw, at))) {
-			width = 4
-			if at+3 >= len(raw) {
-				break
-			}
 		}
 		at += width
 		count++

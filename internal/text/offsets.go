@@ -33,18 +33,12 @@ func (w *walker) look() {
 		w.next = w.at
 		return
 	}
-	n := 1
+	w.next = mark{w.at.raw + 1, w.at.text + 1}
 	if w.s[w.at.text] >= utf8.RuneSelf {
-		_, n = utf8.DecodeRuneInString(w.s[w.at.text:])
-	}
-	w.next.text = w.at.text + n
-	switch {
-	case !w.set.Wide():
-		w.next.raw = w.at.raw + w.set.CharLen(w.raw[w.at.raw])
-	case n == 4: // a surrogate pair
-		w.next.raw = w.at.raw + 4
-	default:
-		w.next.raw = w.at.raw + 2
+		_, n := utf8.DecodeRuneInString(w.s[w.at.text:])
+		w.next = mark{w.at.raw + w.set.CharLen(w.raw[w.at.raw:]), w.at.text + n}
+	} else if w.set.Wide() {
+		w.next.raw++
 	}
 }
 

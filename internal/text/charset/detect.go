@@ -148,7 +148,7 @@ func Detect(raw []byte) (Set, bool) {
 // is no text in the charset.
 func read(sample []byte, set Set) (text []byte, used int, ok bool) {
 	text, used = set.DecodePrefix(sample)
-	if left := len(sample) - used; left > 0 && (set.Table() != nil || left >= set.CharLen(sample[used])) {
+	if left := len(sample) - used; left > 0 && (set.Table() != nil || left >= set.CharLen(sample[used:])) {
 		return nil, 0, false
 	}
 	if hasControls(text) {
@@ -251,7 +251,7 @@ func (s script) rate(sample, text []byte) float64 {
 	before := byte(' ')
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
-		width := s.set.CharLen(sample[at])
+		width := s.set.CharLen(sample[at:])
 		if r >= utf8.RuneSelf {
 			for _, b := range sample[at : at+width] {
 				if b >= 0x80 {

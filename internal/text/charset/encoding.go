@@ -53,34 +53,32 @@ const (
 	EUCKR
 )
 
-// sets says of each Set by which name answers call it, and by which package it is
-// decoded: by a table of single bytes, or by a codec of several.
+// sets holds the name of each Set in answers, and its codec; nil: this package decodes it.
 var sets = [...]struct {
 	name  string
-	table *charmap.Charmap
 	codec encoding.Encoding
 }{
 	UTF8:        {name: "utf-8"},
 	UTF16LE:     {name: "utf-16le"},
 	UTF16BE:     {name: "utf-16be"},
-	Windows1250: {name: "windows-1250", table: charmap.Windows1250},
-	Windows1251: {name: "windows-1251", table: charmap.Windows1251},
-	Windows1252: {name: "windows-1252", table: charmap.Windows1252},
-	Windows1253: {name: "windows-1253", table: charmap.Windows1253},
-	Windows1254: {name: "windows-1254", table: charmap.Windows1254},
-	Windows1255: {name: "windows-1255", table: charmap.Windows1255},
-	Windows1256: {name: "windows-1256", table: charmap.Windows1256},
-	Windows1257: {name: "windows-1257", table: charmap.Windows1257},
-	Windows1258: {name: "windows-1258", table: charmap.Windows1258},
-	Windows874:  {name: "windows-874", table: charmap.Windows874},
-	ISO8859_2:   {name: "iso-8859-2", table: charmap.ISO8859_2},
-	ISO8859_5:   {name: "iso-8859-5", table: charmap.ISO8859_5},
-	ISO8859_6:   {name: "iso-8859-6", table: charmap.ISO8859_6},
-	ISO8859_7:   {name: "iso-8859-7", table: charmap.ISO8859_7},
-	ISO8859_8:   {name: "iso-8859-8", table: charmap.ISO8859_8},
-	ISO8859_13:  {name: "iso-8859-13", table: charmap.ISO8859_13},
-	ISO8859_15:  {name: "iso-8859-15", table: charmap.ISO8859_15},
-	KOI8R:       {name: "koi8-r", table: charmap.KOI8R},
+	Windows1250: {name: "windows-1250", codec: charmap.Windows1250},
+	Windows1251: {name: "windows-1251", codec: charmap.Windows1251},
+	Windows1252: {name: "windows-1252", codec: charmap.Windows1252},
+	Windows1253: {name: "windows-1253", codec: charmap.Windows1253},
+	Windows1254: {name: "windows-1254", codec: charmap.Windows1254},
+	Windows1255: {name: "windows-1255", codec: charmap.Windows1255},
+	Windows1256: {name: "windows-1256", codec: charmap.Windows1256},
+	Windows1257: {name: "windows-1257", codec: charmap.Windows1257},
+	Windows1258: {name: "windows-1258", codec: charmap.Windows1258},
+	Windows874:  {name: "windows-874", codec: charmap.Windows874},
+	ISO8859_2:   {name: "iso-8859-2", codec: charmap.ISO8859_2},
+	ISO8859_5:   {name: "iso-8859-5", codec: charmap.ISO8859_5},
+	ISO8859_6:   {name: "iso-8859-6", codec: charmap.ISO8859_6},
+	ISO8859_7:   {name: "iso-8859-7", codec: charmap.ISO8859_7},
+	ISO8859_8:   {name: "iso-8859-8", codec: charmap.ISO8859_8},
+	ISO8859_13:  {name: "iso-8859-13", codec: charmap.ISO8859_13},
+	ISO8859_15:  {name: "iso-8859-15", codec: charmap.ISO8859_15},
+	KOI8R:       {name: "koi8-r", codec: charmap.KOI8R},
 	ShiftJIS:    {name: "shift-jis", codec: japanese.ShiftJIS},
 	EUCJP:       {name: "euc-jp", codec: japanese.EUCJP},
 	GBK:         {name: "gbk", codec: simplifiedchinese.GBK},
@@ -95,13 +93,23 @@ func (c Set) String() string { return sets[c].name }
 func (c Set) Wide() bool { return c == UTF16LE || c == UTF16BE }
 
 // Table returns the map of a single-byte charset, nil for the others.
-func (c Set) Table() *charmap.Charmap { return sets[c].table }
+func (c Set) Table() *charmap.Charmap {
+	table, _ := sets[c].codec.(*charmap.Charmap)
+	return table
+}
 
-// CharLen is the number of bytes of the character that begins with b, in a
-// charset other than UTF-8 and UTF-16. It looks at the lead byte alone: the
-// decoder judges whether the character exists.
-func (c Set) CharLen(b byte) int {
-	if b < 0x80 {
+// CharLen returns the number of bytes of the character at the start of raw, in a charset
+// other than UTF-8. It looks at the first byte or unit alone: the decoder judges whether the
+// character exists, and raw may end before it does.
+func (c Set) CharLen(raw []byte) int {
+	b := raw[0]
+	switch {
+	case c.Wide():
+		if len(raw) > 1 && utf16.IsSurrogate(rune(c.UnitAt(raw, 0))) {
+			return 4
+		}
+		return 2
+	case b < 0x80:
 		return 1
 	}
 	switch c {
@@ -235,6 +243,7 @@ func (e Encoding) appendWide(dst []byte, s string) ([]byte, error) {
 	return dst, nil
 }
 
+// appendTable does without the table's own encoder, which takes twice the time.
 func (e Encoding) appendTable(dst []byte, s string) ([]byte, error) {
 	table := e.Set.Table()
 	dst = append(make([]byte, 0, len(dst)+len(s)), dst...)
@@ -287,6 +296,7 @@ func (c Set) DecodePrefix(raw []byte) (text []byte, used int) {
 	return c.decodeMultibyte(raw)
 }
 
+// UnitAt returns the 16-bit unit at raw[i:] of a wide charset.
 func (c Set) UnitAt(raw []byte, i int) uint16 {
 	if c == UTF16LE {
 		return uint16(raw[i]) | uint16(raw[i+1])<<8
@@ -342,7 +352,7 @@ func (c Set) decodeTable(raw []byte) ([]byte, int) {
 func (c Set) decodeMultibyte(raw []byte) ([]byte, int) {
 	whole := 0
 	for whole < len(raw) { // a character cut off by the end is left alone
-		n := c.CharLen(raw[whole])
+		n := c.CharLen(raw[whole:])
 		if whole+n > len(raw) {
 			break
 		}
@@ -362,7 +372,7 @@ func (c Set) decodeUntilBroken(raw []byte) ([]byte, int) {
 	var text []byte
 	i := 0
 	for i < len(raw) {
-		n := min(c.CharLen(raw[i]), len(raw)-i)
+		n := min(c.CharLen(raw[i:]), len(raw)-i)
 		part, err := dec.Bytes(raw[i : i+n])
 		if err != nil || bytes.ContainsRune(part, utf8.RuneError) {
 			break
