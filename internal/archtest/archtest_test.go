@@ -140,7 +140,7 @@ var layers = map[string]layer{
 	"internal/media/scaledjpeg": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/quickjpeg":  {never: append(pure(), noVips, noPDF)},
 	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/quickjpeg", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
-	"internal/worker":           {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
+	"internal/worker":           {imports: []string{"internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/media/decoder":    {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/enginetest": {imports: []string{"internal/media", "internal/shortrun"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/vips":       {imports: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},

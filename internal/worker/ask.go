@@ -2,10 +2,11 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
 // maxAnswer bounds a program's answer, in bytes.
@@ -15,28 +16,20 @@ const maxAnswer = 1 << 10
 // surrounding blanks. It returns "" if the program fails, writes more than a kilobyte, or
 // does not end in time; it then kills the program and everything that it started.
 func Ask(path string, args, env []string, within time.Duration) string {
+	const outputTimeout = 100 * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	var said bounded
-	cmd.Env, cmd.Stdout, cmd.SysProcAttr, cmd.WaitDelay = env, &said, apart(), 100*time.Millisecond
-	cmd.Cancel = func() error {
-		killAll(cmd.Process)
-		return nil
-	}
-	if cmd.Run() != nil {
+	said := &procgroup.Head{Limit: maxAnswer, Full: cancel}
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Stdout, cmd.WaitDelay = env, said, outputTimeout
+	group, err := procgroup.Start(cmd)
+	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(said))
-}
-
-// bounded accepts writes as long as there is room.
-type bounded []byte
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if len(*b)+len(p) > maxAnswer {
-		return 0, errors.New("worker: too much is said")
+	killed, err := group.Wait(ctx, 2*outputTimeout)
+	answer, more := said.Bytes()
+	if killed || more || err != nil {
+		return ""
 	}
-	*b = append(*b, p...)
-	return len(p), nil
+	return strings.TrimSpace(string(answer))
 }

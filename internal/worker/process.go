@@ -10,11 +10,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
 // process is one worker.
 type process struct {
 	cmd         *exec.Cmd
+	group       *procgroup.Group // cmd and what it started
 	in          io.WriteCloser
 	out         *bufio.Reader // from pipe
 	pipe        *os.File
@@ -32,7 +35,7 @@ type process struct {
 // launch starts a worker.
 func launch(o Options) (*process, error) {
 	path, argv := o.Command()
-	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, SysProcAttr: apart(), WaitDelay: leaveWithin}
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, WaitDelay: leaveWithin}
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
@@ -47,7 +50,7 @@ func launch(o Options) (*process, error) {
 	}
 	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{}), ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, w.stderr
-	err = cmd.Start()
+	w.group, err = procgroup.Start(cmd)
 	writer.Close()
 	if err != nil {
 		in.Close()
@@ -55,7 +58,7 @@ func launch(o Options) (*process, error) {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	go func() {
-		cmd.Wait()
+		w.group.Wait(context.Background(), 0)
 		out.Close()
 		close(w.gone)
 	}()
@@ -100,7 +103,7 @@ func (w *process) end() {
 	select {
 	case <-w.gone:
 	default:
-		killAll(w.cmd.Process)
+		w.group.Kill()
 	}
 	w.in.Close()
 	w.pipe.Close()
