@@ -70,25 +70,12 @@ type encoder struct {
 
 // zigzag is the place in a block of each frequency as JPEG orders them (ISO/IEC 10918-1,
 // figure A.6).
-var zigzag = func() (order [64]uint8) {
-	x, y, step := 0, 0, 1
-	for k := range order {
-		order[k] = uint8(8*y + x)
-		switch {
-		case step > 0 && x == 7:
-			y, step = y+1, -1
-		case step > 0 && y == 0:
-			x, step = x+1, -1
-		case step < 0 && y == 7:
-			x, step = x+1, 1
-		case step < 0 && x == 0:
-			y, step = y+1, 1
-		default:
-			x, y = x+step, y-step
-		}
-	}
-	return order
-}()
+var zigzag = [64]uint8{
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
+	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+	58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+}
 
 // newEncoder takes headers and tables from a JPEG of one pixel.
 func newEncoder(w io.Writer, one []byte, width, height int) *encoder {

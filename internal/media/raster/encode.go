@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -61,25 +60,17 @@ func (p *picture) Render(s media.Encoding) ([]byte, error) {
 			return out, err
 		}
 	}
-	out := &bounded{most: s.Most}
-	switch s.As {
-	case media.JPEG:
+	if s.As == media.JPEG {
 		return encodeJPEG(img, s.Quality, s.Most)
-	case media.PNG:
-		switch _, ycc := img.(*image.YCbCr); {
-		case s.Colours > 0:
-			img = reduced(img, s.Colours)
-		case ycc:
-			img = asRGBA(img)
-		}
-		e := png.Encoder{CompressionLevel: level}
-		err = e.Encode(out, img)
-	default:
-		err = fmt.Errorf("%s pictures cannot be written by this engine", s.As)
 	}
-	if errors.Is(err, media.ErrLonger) {
-		err = media.ErrLonger
+	switch _, ycc := img.(*image.YCbCr); {
+	case s.Colours > 0:
+		img = reduced(img, s.Colours)
+	case ycc:
+		img = asRGBA(img)
 	}
+	out := &bounded{most: s.Most}
+	err = (&png.Encoder{CompressionLevel: level}).Encode(out, img)
 	return out.Bytes(), err
 }
 
@@ -89,9 +80,6 @@ func encodeJPEG(img image.Image, quality int, most *atomic.Int64) ([]byte, error
 	encode := func(img image.Image) ([]byte, error) {
 		out := &bounded{most: most}
 		err := quickjpeg.Encode(out, img, quality)
-		if errors.Is(err, media.ErrLonger) {
-			err = media.ErrLonger
-		}
 		return out.Bytes(), err
 	}
 	upper, lower, interval := halves(img)

@@ -14,7 +14,7 @@ import (
 // needs.
 func (p *picture) openJPEG(data []byte, v StoredView) (profile []byte, err error) {
 	scale, part := v.Shrink(), v.Part
-	img, err := scaledjpeg.Decode(data, scale, scaledjpeg.Window{X0: part.Min.X, Y0: part.Min.Y, X1: part.Max.X, Y1: part.Max.Y})
+	img, err := scaledjpeg.Decode(data, scale, part)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"image"
 
 	"github.com/fsmcp/fsmcp/internal/media"
 )
@@ -30,17 +31,13 @@ type Plane struct {
 	PerX, PerY float64
 }
 
-// Image is a decoded picture, or a window of it.
+// Image is a decoded picture, or a part of it.
 type Image struct {
 	Model  Model
 	Planes []Plane
 	// Profile is the file's ICC profile, its parts joined in the order in which they stand.
 	Profile []byte
 }
-
-// Window is the needed part of a picture, in pixels of the original; the planes hold at
-// least that.
-type Window struct{ X0, Y0, X1, Y1 int }
 
 // FormatError says why a file cannot be decoded.
 type FormatError string
@@ -49,16 +46,10 @@ func (e FormatError) Error() string { return string(e) }
 
 const errTruncated = FormatError("its image data ends too soon")
 
-// Decode decodes the window of a JPEG at 1/scale; scale is 1, 2, 4 or 8. The
-// error is a FormatError or a media.RareError.
-func Decode(data []byte, scale int, win Window) (*Image, error) {
-	d := &decoder{reader: reader{data: data}, n: 8 / scale}
-	switch scale {
-	case 1, 2, 4, 8:
-	default:
-		return nil, fmt.Errorf("scaledjpeg: there is no scale 1/%d", scale)
-	}
-	d.win = win
+// Decode decodes a part of a JPEG, in pixels of the original, at 1/scale; scale is 1, 2, 4 or
+// 8. The planes hold at least that part. The error is a FormatError or a media.RareError.
+func Decode(data []byte, scale int, part image.Rectangle) (*Image, error) {
+	d := &decoder{reader: reader{data: data}, n: 8 / scale, part: part}
 	if err := d.run(); err != nil {
 		return nil, err
 	}
@@ -79,7 +70,7 @@ type component struct {
 	id, h, v, tq     byte
 	blocksX, blocksY int // of the component, as scans of its own count them
 	padX, padY       int // with those that only fill up MCUs
-	bx0, by0         int // first block of the window
+	bx0, by0         int // first block of the part
 	bx1, by1         int // behind the last
 	pix              []uint8
 	stride           int
@@ -92,8 +83,8 @@ type component struct {
 
 // decoder is one decoding under way.
 type decoder struct {
-	n   int // pixels that a block becomes, in each direction
-	win Window
+	n    int // pixels that a block becomes, in each direction
+	part image.Rectangle
 	// headers: the image data is passed over.
 	headers bool
 
@@ -208,20 +199,18 @@ func (d *decoder) frame(seg []byte) error {
 	return nil
 }
 
-// layOut finds each component's blocks, and those of the window.
+// layOut finds each component's blocks, and those of the part.
 func (d *decoder) layOut() {
 	d.mcusX, d.mcusY = ceil(d.width, 8*d.hmax), ceil(d.height, 8*d.vmax)
-	w := d.win
-	w.X0, w.Y0 = min(max(w.X0, 0), d.width-1), min(max(w.Y0, 0), d.height-1)
-	w.X1, w.Y1 = min(max(w.X1, w.X0+1), d.width), min(max(w.Y1, w.Y0+1), d.height)
+	w := d.part.Intersect(image.Rect(0, 0, d.width, d.height))
 	for i := range d.comps {
 		c := &d.comps[i]
 		h, v := int(c.h), int(c.v)
 		c.blocksX, c.blocksY = ceil(d.width*h, 8*d.hmax), ceil(d.height*v, 8*d.vmax)
 		c.padX, c.padY = d.mcusX*h, d.mcusY*v
 		// One block around, for resizing.
-		c.bx0, c.by0 = max(w.X0*h/(8*d.hmax)-1, 0), max(w.Y0*v/(8*d.vmax)-1, 0)
-		c.bx1, c.by1 = min(ceil(w.X1*h, 8*d.hmax)+1, c.blocksX), min(ceil(w.Y1*v, 8*d.vmax)+1, c.blocksY)
+		c.bx0, c.by0 = max(w.Min.X*h/(8*d.hmax)-1, 0), max(w.Min.Y*v/(8*d.vmax)-1, 0)
+		c.bx1, c.by1 = min(ceil(w.Max.X*h, 8*d.hmax)+1, c.blocksX), min(ceil(w.Max.Y*v, 8*d.vmax)+1, c.blocksY)
 		c.stride = (c.bx1 - c.bx0) * d.n
 	}
 }

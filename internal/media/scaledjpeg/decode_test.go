@@ -30,7 +30,7 @@ func files(t testing.TB) map[string][]byte {
 	return out
 }
 
-var everything = Window{0, 0, 1 << 16, 1 << 16}
+var everything = image.Rect(0, 0, 1<<16, 1<<16)
 
 // reference are the planes of the standard library's decoder.
 func reference(t *testing.T, b []byte) (planes [][]uint8, strides []int) {
@@ -147,7 +147,7 @@ func TestScaledIsTheMeanOfThePixels(t *testing.T) {
 	}
 }
 
-func TestAWindowIsThatPartOfTheWhole(t *testing.T) {
+func TestAPartIsThatPartOfTheWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, b := range files(t) {
 		for _, scale := range []int{1, 2, 4, 8} {
@@ -157,7 +157,7 @@ func TestAWindowIsThatPartOfTheWhole(t *testing.T) {
 			}
 			for range 10 {
 				x, y := r.IntN(200), r.IntN(140)
-				img, err := Decode(b, scale, Window{x, y, x + 1 + r.IntN(60), y + 1 + r.IntN(60)})
+				img, err := Decode(b, scale, image.Rect(x, y, x+1+r.IntN(60), y+1+r.IntN(60)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -226,7 +226,7 @@ func TestMutatedFiles(t *testing.T) {
 				c[r.IntN(len(c))] = byte(r.Uint32())
 			}
 			if small(c) {
-				Decode(c, 1<<r.IntN(4), Window{0, 0, 64, 64})
+				Decode(c, 1<<r.IntN(4), image.Rect(0, 0, 64, 64))
 			}
 		}
 	}
@@ -271,7 +271,7 @@ func TestHeaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := Decode(data, 8, Window{X1: 8, Y1: 8})
+		whole, err := Decode(data, 8, image.Rect(0, 0, 8, 8))
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -284,7 +284,7 @@ func TestHeaders(t *testing.T) {
 				continue
 			}
 			cut := append(bytes.Clone(data[:at]), 0xff, 0xd9)
-			_, want := Decode(cut, 8, Window{X1: 8, Y1: 8})
+			_, want := Decode(cut, 8, image.Rect(0, 0, 8, 8))
 			if _, err := Headers(cut); !errors.Is(err, want) {
 				t.Errorf("%s, up to its marker %x at %d: %v, want %v", name, data[at+1], at, err, want)
 			}
