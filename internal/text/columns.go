@@ -99,14 +99,13 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 	}
 	s.mu.Lock()
 	at := s.cols.of(start).nearest(want)
-	size := s.size
 	s.mu.Unlock()
-	buf := make([]byte, min(int64(s.chunk), s.cols.step, size-at.off))
+	buf := make([]byte, min(int64(s.chunk), s.cols.step, s.size-at.off))
 	for at.passed < want {
 		if err := ctx.Err(); err != nil {
 			return 0, false, err
 		}
-		b := buf[:min(int64(len(buf)), size-at.off)]
+		b := buf[:min(int64(len(buf)), s.size-at.off)]
 		if err := span.ReadFull(r, b, at.off); err != nil {
 			return 0, false, err
 		}
@@ -114,7 +113,7 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 		if err != nil {
 			return 0, false, err
 		}
-		ends := at.off+int64(len(b)) == size
+		ends := at.off+int64(len(b)) == s.size
 		if i := s.enc.Units().Index(b, eol, 0); i >= 0 {
 			b, ends = b[:i], true
 		}

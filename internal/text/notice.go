@@ -128,14 +128,12 @@ func (f *finding) places(one, many string, name func(int) string) string {
 	if len(f.lines) > 1 || f.more {
 		word = many
 	}
+	names := make([]string, len(f.lines), noticeLines+1)
 	for i, n := range f.lines {
-		if i > 0 {
-			word += ", "
-		}
-		word += name(n)
+		names[i] = name(n)
 	}
 	if f.more {
-		word += ", ..."
+		names = append(names, "...")
 	}
-	return word
+	return word + strings.Join(names, ", ")
 }

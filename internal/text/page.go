@@ -316,3 +316,22 @@ func columnRoom(line, maxBody int) int {
 	}
 	return maxBody - len(strconv.Itoa(line)) - 1
 }
+
+// Escape writes stray bytes as \xNN, as pages show them, and leaves the rest.
+func Escape(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string(appendHex(nil, s))
+}
+
+// Number returns part of a file with these line endings as numbered lines.
+func (e EOL) Number(part string, firstLine int) []byte {
+	w := &window{s: part, eol: '\n', whole: true, strays: true, ascii: true}
+	if e.loneCR() {
+		w.eol = '\r'
+	}
+	var p Page
+	w.take(&p, firstLine, 0, 0)
+	return p.Body
+}

@@ -81,18 +81,6 @@ func headEOL(head []byte, enc charset.Encoding) EOL {
 // Size is the size of the file that the Scan is about.
 func (s *Scan) Size() int64 { return s.size }
 
-// begin waits for the right to extend the index.
-func (s *Scan) begin(ctx context.Context) error {
-	select {
-	case s.pass <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *Scan) end() { <-s.pass }
-
 // bomLen is where the text begins.
 func (s *Scan) bomLen() int64 { return int64(len(s.enc.BOM())) }
 
@@ -105,15 +93,17 @@ func (s *Scan) extend(ctx context.Context, r io.ReaderAt, enough func(*lineIndex
 	if ready {
 		return nil
 	}
-	if err := s.begin(ctx); err != nil {
-		return err
+	select {
+	case s.pass <- struct{}{}:
+		defer func() { <-s.pass }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	defer s.end()
 	var buf []byte
 	for {
 		s.mu.Lock()
-		at, size := s.lines.done, s.size
-		ready := at >= size || enough(&s.lines)
+		at := s.lines.done
+		ready := at >= s.size || enough(&s.lines)
 		s.mu.Unlock()
 		if ready {
 			return nil
@@ -122,9 +112,9 @@ func (s *Scan) extend(ctx context.Context, r io.ReaderAt, enough func(*lineIndex
 			return err
 		}
 		if buf == nil {
-			buf = make([]byte, min(int64(s.chunk), size-at))
+			buf = make([]byte, min(int64(s.chunk), s.size-at))
 		}
-		b := buf[:min(int64(len(buf)), size-at)]
+		b := buf[:min(int64(len(buf)), s.size-at)]
 		if err := span.ReadFull(r, b, at); err != nil {
 			return err
 		}
@@ -144,9 +134,8 @@ const probe = 4 << 10
 
 // decide indexes until it is known what ends a line.
 func (s *Scan) decide(ctx context.Context, r io.ReaderAt) (eol byte, err error) {
-	size := s.Size()
 	err = s.extend(ctx, r, func(x *lineIndex) bool {
-		_, ok := x.eol(size)
+		_, ok := x.eol(s.size)
 		return ok
 	})
 	s.mu.Lock()
@@ -155,22 +144,14 @@ func (s *Scan) decide(ctx context.Context, r io.ReaderAt) (eol byte, err error) 
 	return eol, err
 }
 
-// knownEOL returns the line ending, as far as it is known.
-func (s *Scan) knownEOL() (eol byte, decided bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lines.eol(s.size)
-}
-
 // lineStart is the offset of a line; false where the file has fewer.
 func (s *Scan) lineStart(ctx context.Context, r io.ReaderAt, line int) (int64, bool, error) {
-	size := s.Size()
 	if line <= 1 {
-		return s.bomLen(), size > s.bomLen(), nil
+		return s.bomLen(), s.size > s.bomLen(), nil
 	}
 	n := int64(line - 1) // the line begins behind this many endings
 	err := s.extend(ctx, r, func(x *lineIndex) bool {
-		_, decided := x.eol(size)
+		_, decided := x.eol(s.size)
 		return decided && x.breaks() >= n
 	})
 	if err != nil {
@@ -184,19 +165,22 @@ func (s *Scan) lineStart(ctx context.Context, r io.ReaderAt, line int) (int64, b
 	if !enough {
 		return 0, false, nil
 	}
-	at, err = s.skipLines(ctx, r, at, n-passed, eol, size)
-	return at, err == nil && at < size, err
+	at, err = s.skipLines(ctx, r, at, n-passed, eol)
+	return at, err == nil && at < s.size, err
 }
 
-// skipLines is the offset behind n line endings from the offset at on.
-func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol byte, size int64) (int64, error) {
+// skipLines returns the offset behind n line endings from the offset at on.
+func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol byte) (int64, error) {
 	u := s.enc.Units()
-	buf := make([]byte, min(int64(s.chunk), s.markStep(), size-at))
-	for n > 0 && at < size {
+	s.mu.Lock()
+	step := s.lines.step
+	s.mu.Unlock()
+	buf := make([]byte, min(int64(s.chunk), step, s.size-at))
+	for n > 0 && at < s.size {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		b := buf[:min(int64(len(buf)), size-at)]
+		b := buf[:min(int64(len(buf)), s.size-at)]
 		if err := span.ReadFull(r, b, at); err != nil {
 			return 0, err
 		}
@@ -207,12 +191,6 @@ func (s *Scan) skipLines(ctx context.Context, r io.ReaderAt, at, n int64, eol by
 		return 0, io.ErrUnexpectedEOF // the file is not the one that was indexed
 	}
 	return at, nil
-}
-
-func (s *Scan) markStep() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lines.step
 }
 
 // total is the number of lines, if the file is indexed, else -1.
@@ -312,7 +290,7 @@ func (s *Scan) Page(ctx context.Context, r io.ReaderAt, first, limit, maxBody in
 	switch {
 	case ok:
 		p, err = s.pageAt(ctx, r, start, first, limit, maxBody)
-	case s.Size() == s.bomLen():
+	case s.size == s.bomLen():
 		p.Shown.End = s.bomLen()
 	}
 	if err != nil {
@@ -329,7 +307,6 @@ func (s *Scan) Page(ctx context.Context, r io.ReaderAt, first, limit, maxBody in
 // pageAt shows the lines from the offset start on, which is where line first
 // begins.
 func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, limit, maxBody int) (Page, error) {
-	size := s.Size()
 	most := (int64(maxBody) + 4) * s.expansion()
 	take := min(most, pageGuess(limit), int64(s.chunk))
 	for {
@@ -337,7 +314,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 			return Page{}, err
 		}
 		from := s.shownStart(start)
-		all := make([]byte, min(take, size-start)+start-from)
+		all := make([]byte, min(take, s.size-start)+start-from)
 		if err := span.ReadFull(r, all, from); err != nil {
 			return Page{}, err
 		}
@@ -346,7 +323,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 		if err != nil {
 			return Page{}, err
 		}
-		v := s.newView(raw, eol, start+int64(len(raw)) == size)
+		v := s.newView(raw, eol, start+int64(len(raw)) == s.size)
 		var p Page
 		ends, open := v.take(&p, first, limit, maxBody)
 		switch {
@@ -361,7 +338,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 		default:
 			p.Shown = span.Span{Start: from, End: start + v.rawOffset(int(ends[len(ends)-1]))}
 			p.Raw = all[:p.Shown.End-from]
-			p.More = p.Shown.End < size
+			p.More = p.Shown.End < s.size
 			return p, nil
 		}
 	}
@@ -387,7 +364,9 @@ func (s *Scan) shownStart(off int64) int64 {
 // eolIn returns the line ending of raw. The file may have to be read on to its first line
 // feed; not if raw has one, or has no carriage return.
 func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, error) {
-	eol, decided := s.knownEOL()
+	s.mu.Lock()
+	eol, decided := s.lines.eol(s.size)
+	s.mu.Unlock()
 	u := s.enc.Units()
 	if decided || u.Index(raw, '\n', 0) >= 0 || u.Index(raw, '\r', 0) < 0 {
 		return eol, nil
@@ -406,16 +385,13 @@ func (s *Scan) ColumnPage(ctx context.Context, r io.ReaderAt, line, column, limi
 	if limit > 0 { // no more need be read
 		maxBody = min(maxBody, limit*shownMost+numberMost)
 	}
-	none := Page{Total: s.total()}
 	start, ok, err := s.lineStart(ctx, r, line)
 	if err != nil || !ok {
-		none.Total = s.total()
-		return none, err
+		return Page{Total: s.total()}, err
 	}
 	at, ok, err := s.columnStart(ctx, r, start, column)
 	if err != nil || !ok {
-		none.Total = s.total()
-		return none, err
+		return Page{Total: s.total()}, err
 	}
 	p, err := s.columnAt(ctx, r, at, place{line, column, limit, maxBody})
 	if p.Cut {
@@ -436,9 +412,8 @@ type place struct{ line, column, limit, maxBody int }
 
 // columnAt shows the line's part that begins at the offset at.
 func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (Page, error) {
-	size := s.Size()
 	from := s.shownStart(at)
-	all := make([]byte, min((int64(w.maxBody)+8)*s.expansion(), size-at)+at-from)
+	all := make([]byte, min((int64(w.maxBody)+8)*s.expansion(), s.size-at)+at-from)
 	if err := span.ReadFull(r, all, from); err != nil {
 		return Page{}, err
 	}
@@ -447,7 +422,7 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 	if err != nil {
 		return Page{}, err
 	}
-	whole := at+int64(len(raw)) == size
+	whole := at+int64(len(raw)) == s.size
 	v := s.newView(raw, eol, whole)
 	content, full, found := v.line(0)
 	if v.stuck && content == 0 {
@@ -472,7 +447,7 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 	}
 	p.Shown = span.Span{Start: from, End: at + v.rawOffset(end)}
 	p.Raw = all[:p.Shown.End-from]
-	p.More = p.Shown.End < size
+	p.More = p.Shown.End < s.size
 	p.Total = s.total()
 	return p, nil
 }
