@@ -2,6 +2,14 @@
 
 package worker
 
+// Confine does nothing on this system.
+func Confine() {}
+
+func extendTime() {}
+
+// usage is not available on this system: the worker's own limits apply.
+func usage(int) (resident int64, stopped, ok bool) { return 0, false, false }
+
 // cpuSet is empty: on this system threads cannot be bound to processors.
 type cpuSet struct{}
 

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package worker
-
-// Confine does nothing on this system.
-func Confine() {}
-
-func extendTime() {}
