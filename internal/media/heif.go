@@ -51,7 +51,7 @@ func full(b []byte) (version byte, body []byte) {
 
 // heif reads the size of a HEIC's or AVIF's primary picture, as it is shown: the
 // properties that cut and turn it are applied (ISO/IEC 23008-12, section 6.5).
-func (l *look) heif(f *Facts) error {
+func (l *headerReader) heif(f *Facts) error {
 	meta, err := l.heifMeta()
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (l *look) heif(f *Facts) error {
 }
 
 // heifMeta finds the box that describes the pictures.
-func (l *look) heifMeta() ([]byte, error) {
+func (l *headerReader) heifMeta() ([]byte, error) {
 	for off, i := int64(0), 0; i < maxHEIFBoxes; i++ {
 		h, err := l.at(off, 16)
 		if err != nil {

@@ -57,7 +57,7 @@ const (
 // where these stand, a bounded number of times, and decodes nothing. The error
 // is a *DamageError, or the reader's own.
 func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
-	l := look{r: r, size: size}
+	l := headerReader{r: r, size: size}
 	f := Facts{Kind: kind, Orientation: 1}
 	var err error
 	switch kind {
@@ -106,8 +106,8 @@ func pixelBytes(width, height int, each int64) int64 {
 	return int64(width) * int64(height) * max(each, 1)
 }
 
-// look reads small pieces of a file.
-type look struct {
+// headerReader reads small pieces of a file.
+type headerReader struct {
 	r      io.ReaderAt
 	size   int64
 	blocks int
@@ -115,7 +115,7 @@ type look struct {
 }
 
 // at reads n bytes at an offset.
-func (l *look) at(off int64, n int) ([]byte, error) {
+func (l *headerReader) at(off int64, n int) ([]byte, error) {
 	if l.blocks++; l.blocks > maxBlocks {
 		return nil, errors.New("its header is in too many pieces")
 	}
@@ -132,14 +132,14 @@ func (l *look) at(off int64, n int) ([]byte, error) {
 	return b, nil
 }
 
-// turned takes an orientation over from EXIF data, which starts like a TIFF.
-func (f *Facts) turned(exif []byte) {
+// orient takes the orientation from EXIF data, which starts like a TIFF.
+func (f *Facts) orient(exif []byte) {
 	if o := Orientation(exif); o != 0 {
 		f.Orientation = o
 	}
 }
 
-func (l *look) png(f *Facts) error {
+func (l *headerReader) png(f *Facts) error {
 	b, err := l.at(0, 29)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (l *look) png(f *Facts) error {
 			return nil
 		case "eXIf":
 			if exif, err := l.at(off+8, int(min(n, maxExif))); err == nil {
-				f.turned(exif)
+				f.orient(exif)
 			}
 			return nil
 		}
@@ -175,7 +175,7 @@ func (l *look) png(f *Facts) error {
 	}
 }
 
-func (l *look) jpeg(f *Facts) error {
+func (l *headerReader) jpeg(f *Facts) error {
 	found, turned := false, false
 	for off := int64(2); ; {
 		h, err := l.at(off, 4)
@@ -214,7 +214,7 @@ func (l *look) jpeg(f *Facts) error {
 		case marker == 0xe1 && n > 8:
 			b, err := l.at(off+4, int(n-2))
 			if err == nil && string(b[:6]) == "Exif\x00\x00" && !turned { // of several the first counts, as elsewhere
-				f.turned(b[6:])
+				f.orient(b[6:])
 				turned = true
 			}
 		}
@@ -222,7 +222,7 @@ func (l *look) jpeg(f *Facts) error {
 	}
 }
 
-func (l *look) gif(f *Facts) error {
+func (l *headerReader) gif(f *Facts) error {
 	b, err := l.at(6, 4)
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func (l *look) gif(f *Facts) error {
 	return nil
 }
 
-func (l *look) webp(f *Facts) error {
+func (l *headerReader) webp(f *Facts) error {
 	b, err := l.at(12, 18)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func (l *look) webp(f *Facts) error {
 	return nil
 }
 
-func (l *look) webpExif(f *Facts) {
+func (l *headerReader) webpExif(f *Facts) {
 	for off := int64(12); ; {
 		h, err := l.at(off, 8)
 		if err != nil {
@@ -274,7 +274,7 @@ func (l *look) webpExif(f *Facts) {
 				if len(exif) > 6 && string(exif[:6]) == "Exif\x00\x00" { // some writers keep JPEG's prefix
 					exif = exif[6:]
 				}
-				f.turned(exif)
+				f.orient(exif)
 			}
 			return
 		}
@@ -282,7 +282,7 @@ func (l *look) webpExif(f *Facts) {
 	}
 }
 
-func (l *look) bmp(f *Facts) error {
+func (l *headerReader) bmp(f *Facts) error {
 	b, err := l.at(14, 12)
 	if err != nil {
 		return err
@@ -299,7 +299,7 @@ func (l *look) bmp(f *Facts) error {
 }
 
 // ico reads the size of the largest icon.
-func (l *look) ico(f *Facts) error {
+func (l *headerReader) ico(f *Facts) error {
 	best, err := l.largestIcon()
 	f.Width, f.Height, f.Bytes = best.width, best.height, 4
 	return err
@@ -315,7 +315,7 @@ type icon struct {
 // LargestIcon returns an ICO from its largest icon on, and of several of that size from
 // the one with the most colours on; nil: it holds none.
 func LargestIcon(data []byte) ([]byte, error) {
-	l := look{r: bytes.NewReader(data), size: int64(len(data))}
+	l := headerReader{r: bytes.NewReader(data), size: int64(len(data))}
 	best, err := l.largestIcon()
 	if err != nil || best.width == 0 {
 		return nil, err
@@ -323,7 +323,7 @@ func LargestIcon(data []byte) ([]byte, error) {
 	return data[best.at:], nil
 }
 
-func (l *look) largestIcon() (best icon, err error) {
+func (l *headerReader) largestIcon() (best icon, err error) {
 	h, err := l.at(4, 2)
 	if err != nil {
 		return best, err
@@ -345,7 +345,7 @@ func (l *look) largestIcon() (best icon, err error) {
 	return best, nil
 }
 
-func (l *look) icon(at int64) (icon, error) {
+func (l *headerReader) icon(at int64) (icon, error) {
 	b, err := l.at(at, 24)
 	if err != nil {
 		return icon{}, err
@@ -366,7 +366,7 @@ func (l *look) icon(at int64) (icon, error) {
 	return one, nil
 }
 
-func (l *look) tiff(f *Facts) error {
+func (l *headerReader) tiff(f *Facts) error {
 	h, err := l.at(0, 8)
 	if err != nil {
 		return err

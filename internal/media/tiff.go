@@ -29,7 +29,7 @@ func (d tiffDirectory) orientation() int {
 }
 
 // directory reads a TIFF directory.
-func (l *look) directory(order binary.ByteOrder, off int64) (tiffDirectory, error) {
+func (l *headerReader) directory(order binary.ByteOrder, off int64) (tiffDirectory, error) {
 	h, err := l.at(off, 2)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func tiffPages(b []byte) (n int) {
 		return 0
 	}
 	order := byteOrder(b)
-	l := look{r: bytes.NewReader(b), size: int64(len(b))}
+	l := headerReader{r: bytes.NewReader(b), size: int64(len(b))}
 	seen := map[int64]bool{}
 	for at := int64(order.Uint32(b[4:])); at != 0 && !seen[at]; n++ {
 		h, err := l.at(at, 2)
@@ -86,7 +86,7 @@ func firstPage(b []byte) tiffDirectory {
 		return nil
 	}
 	order := byteOrder(b)
-	l := look{r: bytes.NewReader(b), size: int64(len(b))}
+	l := headerReader{r: bytes.NewReader(b), size: int64(len(b))}
 	d, _ := l.directory(order, int64(order.Uint32(b[4:])))
 	return d
 }

@@ -178,7 +178,7 @@ func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {
 	body := raw[len(enc.BOM()):]
 	strays, multi := 0, 0
 	if !utf8.Valid(body) {
-		strays, multi = census(body)
+		strays, multi = countStrays(body)
 	}
 	if strays > 0 && legacy && !enc.Mark && multi < 2*strays {
 		if d := decodeLegacy(raw); d != nil {
@@ -328,7 +328,7 @@ func HeadEncoding(head []byte, whole bool) (charset.Encoding, error) {
 	if utf8.Valid(head) {
 		return enc, nil
 	}
-	strays, multi := census(head)
+	strays, multi := countStrays(head)
 	if !enc.Mark && multi < 2*strays {
 		if set, ok := charset.Detect(head); ok {
 			if _, used := set.DecodePrefix(head); used > len(head)-4 {

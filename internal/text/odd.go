@@ -30,8 +30,8 @@ func controls(x uint64) uint64 {
 	return (^(printable | tabOrLF | cr) | del) &^ x & high
 }
 
-// equal marks the bytes of x that are b (b < 0x80 after mask is not required).
-func equal(x uint64, b byte) uint64 {
+// equals marks the bytes of x that are b (b < 0x80 after mask is not required).
+func equals(x uint64, b byte) uint64 {
 	y := x ^ uint64(b)*every
 	return ^(((y & low7) + low7) | y) & high
 }
@@ -102,14 +102,14 @@ func nextOdd(s []byte, i int, strays, crLines bool) (at int, kind oddity, width 
 	for i < len(s) {
 		if i+8 <= len(s) {
 			x := binary.LittleEndian.Uint64(s[i:])
-			marked := controls(x) | equal(x, '\r')
+			marked := controls(x) | equals(x, '\r')
 			if strays {
 				marked |= x & high
 			} else { // leads of C1 (C2), bidi and most of no width (E2), and tags (F3)
-				marked |= equal(x&^(0x20*every), 0xC2) | equal(x, 0xF3)
+				marked |= equals(x&^(0x20*every), 0xC2) | equals(x, 0xF3)
 				// U+FEFF is EF BB BF; much CJK punctuation begins with EF as well.
-				if ef := equal(x, 0xEF); ef != 0 {
-					marked |= ef & (equal(x, 0xBB)>>8 | 0x80<<56)
+				if ef := equals(x, 0xEF); ef != 0 {
+					marked |= ef & (equals(x, 0xBB)>>8 | 0x80<<56)
 				}
 			}
 			if marked == 0 {
@@ -164,9 +164,9 @@ func oddAt(s []byte, crLines bool) (oddity, int) {
 	return plain, n
 }
 
-// census counts the bytes of b that are no part of a character, and those of
+// countStrays counts the bytes of b that are no part of a character, and those of
 // the characters longer than one byte.
-func census(b []byte) (strays, multi int) {
+func countStrays(b []byte) (strays, multi int) {
 	for i := 0; i < len(b); {
 		if i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&high == 0 {
 			i += 8

@@ -24,11 +24,11 @@ type walker struct {
 
 func newWalker(raw []byte, s string, set charset.Set, at mark) *walker {
 	w := &walker{raw: raw, s: s, set: set, at: at}
-	w.look()
+	w.measure()
 	return w
 }
 
-func (w *walker) look() {
+func (w *walker) measure() {
 	if w.at.text >= len(w.s) {
 		w.next = w.at
 		return
@@ -46,7 +46,7 @@ func (w *walker) done() bool { return w.at.text >= len(w.s) }
 
 func (w *walker) step() {
 	w.at = w.next
-	w.look()
+	w.measure()
 }
 
 // toText goes to the character that holds the byte of the text at off.

@@ -333,7 +333,7 @@ func (s *Scan) pageAt(ctx context.Context, r io.ReaderAt, start int64, first, li
 			take = min(most, take*4)
 		case ends == nil:
 			return Page{More: true}, nil
-		case indexNUL(v.s[:ends[len(ends)-1]]):
+		case hasNUL(v.s[:ends[len(ends)-1]]):
 			return Page{}, ErrBinary
 		default:
 			p.Shown = span.Span{Start: from, End: start + v.rawOffset(int(ends[len(ends)-1]))}
@@ -352,7 +352,7 @@ func pageGuess(limit int) int64 {
 	return max(16<<10, int64(limit)*128)
 }
 
-func indexNUL(s string) bool { return bytes.IndexByte(span.BytesOf(s), 0) >= 0 }
+func hasNUL(s string) bool { return bytes.IndexByte(span.BytesOf(s), 0) >= 0 }
 
 func (s *Scan) shownStart(off int64) int64 {
 	if off == s.bomLen() {
@@ -436,7 +436,7 @@ func (s *Scan) columnAt(ctx context.Context, r io.ReaderAt, at int64, w place) (
 	}
 	part := v.column(v.s[:content], atMost(w.limit), columnRoom(w.line, w.maxBody))
 	part.whole = part.whole && found
-	if indexNUL(part.text) {
+	if hasNUL(part.text) {
 		return Page{}, ErrBinary
 	}
 	var p Page

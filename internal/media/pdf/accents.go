@@ -14,20 +14,20 @@ var combining = map[rune]rune{
 	'˙': '\u0307', '˚': '\u030a', '˝': '\u030b', '¯': '\u0304', '¸': '\u0327', '˛': '\u0328',
 }
 
-// accents puts accents that are drawn over a letter of their own, as older TeX
+// joinAccents puts accents that are drawn over a letter of their own, as older TeX
 // does, together with it: "J´erˆome" is "Jérôme".
-func (p *pageText) accents() {
-	for i, sign := range p.signs {
+func (p *pageText) joinAccents() {
+	for i, sign := range p.chars {
 		mark := combining[sign]
 		if mark == 0 {
 			continue
 		}
 		for _, k := range []int{i + 1, i - 1} {
-			if k < 0 || k >= len(p.signs) || !unicode.IsLetter(p.signs[k]) || !p.over(i, k) {
+			if k < 0 || k >= len(p.chars) || !unicode.IsLetter(p.chars[k]) || !p.overlaps(i, k) {
 				continue
 			}
-			if whole := composed(p.signs[k], mark); whole != 0 {
-				p.signs[k], p.signs[i] = whole, 0
+			if whole := composed(p.chars[k], mark); whole != 0 {
+				p.chars[k], p.chars[i] = whole, 0
 				break
 			}
 		}
@@ -43,8 +43,8 @@ func composed(letter, mark rune) rune {
 	return 0
 }
 
-// over tells whether the middle of a sign's ink lies within another's width.
-func (p *places) over(i, k int) bool {
+// overlaps reports whether the middle of a sign's ink lies within another's width.
+func (p *places) overlaps(i, k int) bool {
 	a, ok := p.tight(i)
 	b, ok2 := p.wide(k)
 	middle := (a.left + a.right) / 2

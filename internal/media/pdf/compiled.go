@@ -214,8 +214,8 @@ func (c compiled) open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// seal lists what is there now, and lets go of the oldest.
-func (c compiled) seal() error {
+// writeList lists what is there now, and lets go of the oldest.
+func (c compiled) writeList() error {
 	list := maker() + "\n"
 	for i, name := range c.files() {
 		if i >= keptFiles {

@@ -54,7 +54,7 @@ func compiledOnce(t *testing.T) (dir, file string) {
 		}
 	}
 	compiled(dir).clean()
-	if err, known := compiled(dir).seal(), compiled(dir).files(); err != nil || len(known) != 1 {
+	if err, known := compiled(dir).writeList(), compiled(dir).files(); err != nil || len(known) != 1 {
 		t.Fatalf("%v: %v", known, err)
 	}
 	return dir, files[0]
@@ -163,7 +163,7 @@ func TestLeftoversGo(t *testing.T) {
 			t.Fatal("cannot write")
 		}
 	}
-	if err := compiled(dir).seal(); err != nil {
+	if err := compiled(dir).writeList(); err != nil {
 		t.Fatal(err)
 	}
 	if got := compiled(dir).files(); len(got) != keptFiles || got[0] != file || got[1] != "c" || got[2] != "b" {

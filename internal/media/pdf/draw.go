@@ -69,7 +69,7 @@ func inGray(m *image.RGBA) *image.Gray {
 // laid under what is done, it comes too late for what mixes with it, such as shadows.
 func (d *document) drawn(number int, size media.PageSize, most int) (picture []byte, err error) {
 	width, height, ok := d.size(number)
-	if !ok && d.uncut(number) {
+	if !ok && d.ignoreCropBox(number) {
 		width, height, ok = d.size(number)
 	}
 	if !ok {
@@ -102,13 +102,13 @@ func (d *document) size(number int) (width, height float64, ok bool) {
 	return s.Width, s.Height, s.Width > 0 && s.Height > 0
 }
 
-// uncut makes PDFium ignore a page's CropBox outside the MediaBox: it sets a huge CropBox,
+// ignoreCropBox makes PDFium ignore a page's CropBox outside the MediaBox: it sets a huge CropBox,
 // which PDFium clips to the MediaBox. That may be the document's, which PDFium does not
 // report.
-func (d *document) uncut(number int) bool {
+func (d *document) ignoreCropBox(number int) bool {
 	const far = 1 << 20 // points
 	_, err := d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: -far, Bottom: -far, Right: far, Top: far})
-	d.leave() // it is read anew
+	d.closePage() // it is read anew
 	return err == nil
 }
 

@@ -87,7 +87,7 @@ func (t *folderLock) owned() bool {
 	return err == nil && os.SameFile(own, there)
 }
 
-// heartbeat gives signs of life until the turn is over.
+// heartbeat gives chars of life until the turn is over.
 func (t *folderLock) heartbeat(each time.Duration) {
 	tick := time.NewTicker(each)
 	defer tick.Stop()

@@ -15,8 +15,8 @@ import (
 // openFor bounds a document's wait for PDFium, which serves two at a time.
 const openFor = 5 * time.Second
 
-// mostKept bounds the size of a document that stays open.
-const mostKept = 8 << 20
+// maxKept bounds the size of a document that stays open.
+const maxKept = 8 << 20
 
 // open opens a document in a PDFium that has opened no other, so that no document can
 // affect the next. The last document is still open: a caller that reads pages mostly
@@ -26,25 +26,25 @@ func (r *Reader) open(data []byte) (*document, error) {
 	if k := r.kept; k != nil && bytes.Equal(k.data, data) {
 		return k, nil
 	}
-	r.forget()
+	r.closeKept()
 	return openIn(r.pool, data)
 }
 
 // close keeps a sound document open, and closes any other.
 func (r *Reader) close(d *document, sound bool) {
 	r.kept = d
-	if !sound || len(d.data) > mostKept {
-		r.forget()
+	if !sound || len(d.data) > maxKept {
+		r.closeKept()
 		return
 	}
-	d.leave()
+	d.closePage()
 	if d.second != nil {
-		d.second.leave()
+		d.second.closePage()
 	}
 }
 
-// forget closes what is open.
-func (r *Reader) forget() {
+// closeKept closes the document that was kept open.
+func (r *Reader) closeKept() {
 	if r.kept != nil {
 		r.kept.close()
 		r.kept = nil

@@ -62,7 +62,7 @@ func (r *Reader) Read(data []byte, q media.PDFRequest, progress media.Progress) 
 
 // Close lets go of PDFium.
 func (r *Reader) Close() {
-	r.forget()
+	r.closeKept()
 	if r.pool != nil {
 		r.pool.Close()
 	}
@@ -85,7 +85,7 @@ type document struct {
 	pool pdfium.Pool
 	data []byte
 
-	pinned map[int][]string // files attached to the pages whose text was read
+	attached map[int][]string // files attached to the pages whose text was read
 
 	number int // of the page that is open; 0: none
 	opened references.FPDF_PAGE
@@ -129,7 +129,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress medi
 		progress(done, total, fmt.Sprintf(what+" page %d", number))
 	}
 	g := d.newRenderQueue(q.DrawFor)
-	defer g.leave()
+	defer g.stop()
 	text, sent, wanted := 0, 0, 0
 	for _, number := range res.Set.Pages {
 		tell("reading", number)
@@ -141,7 +141,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress medi
 			}
 			return damaged(why)
 		}
-		d.namePinned(res, number)
+		d.nameAttached(res, number)
 		if len(res.Pages) > 0 && text+len(words) > q.Text {
 			res.Behind = number
 			break
@@ -158,12 +158,12 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress medi
 	}
 	g.finish(d, func(number int) { tell("drawing", number) })
 	res.OutOfTime = len(g.todo) > 0
-	return d.hang(res.Pages, g, q.Room-sent)
+	return d.addPictures(res.Pages, g, q.Room-sent)
 }
 
-// namePinned names the files that are pinned to a page among the attachments.
-func (d *document) namePinned(res *media.PDFResult, number int) {
-	for _, name := range d.pinned[number] {
+// nameAttached names the files that are pinned to a page among the attachments.
+func (d *document) nameAttached(res *media.PDFResult, number int) {
+	for _, name := range d.attached[number] {
 		switch {
 		case slices.Contains(res.Attachments, name):
 		case len(res.Attachments) < maxAttachments:
@@ -174,12 +174,12 @@ func (d *document) namePinned(res *media.PDFResult, number int) {
 	}
 }
 
-// hang adds pictures to pages while there is room for them. Those that take more
+// addPictures adds pictures to pages while there is room for them. Those that take more
 // than their share of it are made smaller, or left out when no time is left for that.
-func (d *document) hang(pages []media.PDFPage, g *renderQueue, room int) error {
+func (d *document) addPictures(pages []media.PDFPage, g *renderQueue, room int) error {
 	var drawn []*media.PDFPage
 	for i := range pages {
-		if m, ok := g.made[pages[i].Number]; ok {
+		if m, ok := g.drawn[pages[i].Number]; ok {
 			if m.err != nil {
 				return m.err
 			}
@@ -236,7 +236,7 @@ func share(pages []*media.PDFPage, room int) int {
 // return errors.
 func (d *document) page(number int) requests.Page {
 	if number != d.number {
-		d.leave()
+		d.closePage()
 		p, err := d.in.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: d.ref, Index: number - 1})
 		if err != nil {
 			return requests.Page{}
@@ -246,8 +246,8 @@ func (d *document) page(number int) requests.Page {
 	return requests.Page{ByReference: &d.opened}
 }
 
-// leave closes the page that is open.
-func (d *document) leave() {
+// closePage closes the page that is open.
+func (d *document) closePage() {
 	if d.number != 0 {
 		d.in.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: d.opened})
 		d.number = 0

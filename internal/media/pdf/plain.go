@@ -18,7 +18,7 @@ const (
 // textAlone reports whether a page shows nothing but text, all of whose characters
 // are known, and a few thin rules. What cannot be looked at may be more.
 func (d *document) textAlone(number int, text string) bool {
-	if text == "" || strings.ContainsRune(text, nameless) {
+	if text == "" || strings.ContainsRune(text, unknownChar) {
 		return false
 	}
 	page := d.page(number)

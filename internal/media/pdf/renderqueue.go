@@ -23,7 +23,7 @@ type renderQueue struct {
 	todo    []int // numbers of pages
 	begun   int   // pages that were taken
 	longest time.Duration
-	made    map[int]drawing
+	drawn   map[int]drawing
 	helping bool
 	wait    sync.WaitGroup
 }
@@ -34,7 +34,7 @@ type drawing struct {
 }
 
 func (d *document) newRenderQueue(within time.Duration) *renderQueue {
-	g := &renderQueue{made: make(map[int]drawing), helped: len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1}
+	g := &renderQueue{drawn: make(map[int]drawing), helped: len(d.data) <= helpBelow && runtime.GOMAXPROCS(0) > 1}
 	if within > 0 {
 		g.until = time.Now().Add(within)
 	}
@@ -52,7 +52,7 @@ func (g *renderQueue) add(d *document, number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.todo = append(g.todo, number)
-	if g.helped && !g.helping && len(g.todo)+len(g.made) >= helpFrom {
+	if g.helped && !g.helping && len(g.todo)+len(g.drawn) >= helpFrom {
 		g.helping = true
 		g.wait.Go(func() { g.help(d) })
 	}
@@ -95,7 +95,7 @@ func (g *renderQueue) draw(d *document, number int) {
 	began := time.Now()
 	picture, err := d.draw(number)
 	g.mu.Lock()
-	g.made[number] = drawing{picture, err}
+	g.drawn[number] = drawing{picture, err}
 	g.longest = max(g.longest, time.Since(began))
 	g.mu.Unlock()
 }
@@ -113,8 +113,8 @@ func (g *renderQueue) finish(d *document, progress func(number int)) {
 	g.wait.Wait()
 }
 
-// leave has nothing more drawn, and waits for the helper.
-func (g *renderQueue) leave() {
+// stop has nothing more drawn, and waits for the helper.
+func (g *renderQueue) stop() {
 	g.mu.Lock()
 	g.todo = nil
 	g.mu.Unlock()

@@ -7,20 +7,20 @@ import (
 	"github.com/klippa-app/go-pdfium/enums"
 )
 
-// rightToLeft orders words that run from right to left. PDFium assumes that a document
+// fixRightToLeft orders words that run from right to left. PDFium assumes that a document
 // draws their letters from left to right, as most do, and reverses each line; for a
 // document that draws them in reading order the words become unreadable. Words whose
 // letters are placed each to the right of the one before are reversed again, and so are
 // their neighbours.
-func (p *pageText) rightToLeft() {
-	if !slices.ContainsFunc(p.signs, func(s rune) bool { return runsLeft(s, false) }) {
+func (p *pageText) fixRightToLeft() {
+	if !slices.ContainsFunc(p.chars, func(s rune) bool { return runsLeft(s, false) }) {
 		return
 	}
 	if way, ok := p.rotation(); !ok || way != enums.FPDF_PAGE_ROTATION_NONE {
 		return // what is right of what is not told by places alone
 	}
 	p.closeGaps()
-	for from := 0; from < len(p.signs); {
+	for from := 0; from < len(p.chars); {
 		to := p.wordEnd(from)
 		if to == from {
 			from++
@@ -33,12 +33,12 @@ func (p *pageText) rightToLeft() {
 		}
 		for {
 			next := to
-			for next < len(p.signs) && (p.signs[next] == ' ' || p.signs[next] == 0) {
+			for next < len(p.chars) && (p.chars[next] == ' ' || p.chars[next] == 0) {
 				next++
 			}
 			end := p.wordEnd(next)
-			if end == next || p.before[next] || !p.rising(p.lastLetter(from, to), p.firstLetter(next, end)) || end > next+1 && !p.backwards(next, end) {
-				slices.Reverse(p.signs[from:to])
+			if end == next || p.before[next] || !p.leftOf(p.lastLetter(from, to), p.firstLetter(next, end)) || end > next+1 && !p.backwards(next, end) {
+				slices.Reverse(p.chars[from:to])
 				break
 			}
 			to = end
@@ -53,14 +53,14 @@ func (p *pageText) reverseParts(from, to int) {
 	for first := from; first < to; {
 		last := first
 		for i := first + 1; i < to; i++ {
-			if unicode.IsLetter(p.signs[i]) {
-				if !p.rising(last, i) {
+			if unicode.IsLetter(p.chars[i]) {
+				if !p.leftOf(last, i) {
 					break
 				}
 				last = i
 			}
 		}
-		slices.Reverse(p.signs[first : last+1])
+		slices.Reverse(p.chars[first : last+1])
 		first = last + 1
 	}
 }
@@ -68,24 +68,24 @@ func (p *pageText) reverseParts(from, to int) {
 // closeGaps takes spaces away where there is no gap: PDFium adds them where what
 // is drawn next stands left of what was drawn last.
 func (p *pageText) closeGaps() {
-	for from := 0; from < len(p.signs); {
+	for from := 0; from < len(p.chars); {
 		to := p.wordEnd(from)
 		next := to
-		for next < len(p.signs) && p.signs[next] == ' ' {
+		for next < len(p.chars) && p.chars[next] == ' ' {
 			next++
 		}
-		if end := p.wordEnd(next); from < to && to < next && next < end && p.adjoin(from, to, next, end) {
-			clear(p.signs[to:next])
+		if end := p.wordEnd(next); from < to && to < next && next < end && p.adjacent(from, to, next, end) {
+			clear(p.chars[to:next])
 		}
 		from = max(next, from+1)
 	}
 }
 
-// adjoin tells whether a word ends where the next one begins, to the left of it.
-func (p *pageText) adjoin(from, to, next, end int) bool {
+// adjacent reports whether a word ends where the next one begins, to the left of it.
+func (p *pageText) adjacent(from, to, next, end int) bool {
 	edge := func(from, to int) (left, right, height float64, ok bool) {
 		for i := from; i < to; i++ {
-			if b, known := p.wide(i); known && unicode.IsLetter(p.signs[i]) {
+			if b, known := p.wide(i); known && unicode.IsLetter(p.chars[i]) {
 				if !ok {
 					left, right, height, ok = b.left, b.right, b.top-b.bottom, true
 				}
@@ -103,13 +103,13 @@ func (p *pageText) adjoin(from, to, next, end int) bool {
 // backwards tells of a word whether its last letter stands right of its first, or
 // whether marks stand before the letter that they belong to.
 func (p *pageText) backwards(from, to int) bool {
-	return unicode.Is(unicode.Mn, p.signs[from]) || p.rising(p.firstLetter(from, to), p.lastLetter(from, to))
+	return unicode.Is(unicode.Mn, p.chars[from]) || p.leftOf(p.firstLetter(from, to), p.lastLetter(from, to))
 }
 
 // firstLetter is that of a word, which may begin with marks where it was turned round.
 func (p *pageText) firstLetter(from, to int) int {
 	for i := from; i < to; i++ {
-		if unicode.IsLetter(p.signs[i]) {
+		if unicode.IsLetter(p.chars[i]) {
 			return i
 		}
 	}
@@ -118,7 +118,7 @@ func (p *pageText) firstLetter(from, to int) int {
 
 func (p *pageText) lastLetter(from, to int) int {
 	for i := to - 1; i > from; i-- {
-		if unicode.IsLetter(p.signs[i]) {
+		if unicode.IsLetter(p.chars[i]) {
 			return i
 		}
 	}
@@ -128,7 +128,7 @@ func (p *pageText) lastLetter(from, to int) int {
 // wordEnd is the place behind a word that runs from right to left; from where none
 // begins there.
 func (p *pageText) wordEnd(from int) (to int) {
-	for to = from; to < len(p.signs) && runsLeft(p.signs[to], to > from) && (to == from || !p.before[to]); to++ {
+	for to = from; to < len(p.chars) && runsLeft(p.chars[to], to > from) && (to == from || !p.before[to]); to++ {
 	}
 	return to
 }
@@ -139,8 +139,8 @@ func runsLeft(sign rune, within bool) bool {
 	return unicode.In(sign, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) || within && unicode.Is(unicode.Mn, sign)
 }
 
-// rising tells whether one sign stands right of another, on the same line.
-func (p *places) rising(from, to int) bool {
+// leftOf reports whether one sign stands right of another, on the same line.
+func (p *places) leftOf(from, to int) bool {
 	a, ok := p.wide(from)
 	b, known := p.wide(to)
 	return ok && known && a.bottom < b.top && b.bottom < a.top && a.left < b.left

@@ -7,14 +7,14 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// mostAngles bounds the characters of a page whose angle is read.
-const mostAngles = 64
+// maxAngles bounds the characters of a page whose angle is read.
+const maxAngles = 64
 
-// straighten turns a page on whose side most of its text lies, as wide tables do:
+// turnUpright turns a page on whose side most of its text lies, as wide tables do:
 // PDFium takes the lines of such text for one line, and reads them in an order of no
 // use. So it does with columns of vertical writing, from left to right; with the right
 // side of the page up, they are lines below each other. back turns it as it was; nil: it is upright.
-func (d *document) straighten(number int, p *pageText) (back func()) {
+func (d *document) turnUpright(number int, p *pageText) (back func()) {
 	upright, ok := p.rotation()
 	if !ok {
 		return nil
@@ -36,8 +36,8 @@ func (d *document) straighten(number int, p *pageText) (back func()) {
 func (p *pageText) rotation() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 	var ways [4]int
 	asked, below := 0, 0
-	for i := 0; i < len(p.signs); i += 1 + len(p.signs)/mostAngles {
-		if p.signs[i] <= ' ' {
+	for i := 0; i < len(p.chars); i += 1 + len(p.chars)/maxAngles {
+		if p.chars[i] <= ' ' {
 			continue
 		}
 		a, err := p.in.FPDFText_GetCharAngle(&requests.FPDFText_GetCharAngle{TextPage: p.ref, Index: i})
@@ -49,7 +49,7 @@ func (p *pageText) rotation() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 		if near := math.Round(quarters); math.Abs(quarters-near) < 0.1 {
 			ways[(4-int(near)%4)%4]++
 		}
-		if p.standsOn(i, i+1) {
+		if p.directlyAbove(i, i+1) {
 			below++
 		}
 	}
@@ -64,9 +64,9 @@ func (p *pageText) rotation() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 	return 0, false
 }
 
-// standsOn tells whether a sign stands right on top of the next one.
-func (p *pageText) standsOn(i, k int) bool {
-	if k >= len(p.signs) || p.signs[k] <= ' ' {
+// directlyAbove tells whether a sign stands right on top of the next one.
+func (p *pageText) directlyAbove(i, k int) bool {
+	if k >= len(p.chars) || p.chars[k] <= ' ' {
 		return false
 	}
 	a, ok := p.wide(i)

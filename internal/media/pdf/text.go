@@ -11,34 +11,34 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// nameless stands for signs whose font does not say what they mean, so that
+// unknownChar stands for chars whose font does not say what they mean, so that
 // "err != nil" drawn with such a sign does not come as "err nil".
-const nameless = unicode.ReplacementChar
+const unknownChar = unicode.ReplacementChar
 
 // text is a page's text in reading order, with that of its annotations and
 // filled fields.
 func (d *document) text(number int) (string, error) {
 	d.flatten(number)
-	p, err := d.signs(number)
+	p, err := d.chars(number)
 	if err != nil {
 		return "", err
 	}
-	if back := d.straighten(number, p); back != nil {
+	if back := d.turnUpright(number, p); back != nil {
 		defer back()
 		p.close()
-		if p, err = d.signs(number); err != nil {
+		if p, err = d.chars(number); err != nil {
 			return "", err
 		}
 	}
 	defer p.close()
-	p.accents()
-	p.spaces()
-	p.rightToLeft()
+	p.joinAccents()
+	p.fixSpaces()
+	p.fixRightToLeft()
 	return tidy(p.String()), nil
 }
 
-// signs reads the text of a page as PDFium has it.
-func (d *document) signs(number int) (*pageText, error) {
+// chars reads the text of a page as PDFium has it.
+func (d *document) chars(number int) (*pageText, error) {
 	loaded, err := d.in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: d.page(number)})
 	if err != nil {
 		return nil, err
@@ -51,24 +51,24 @@ func (d *document) signs(number int) (*pageText, error) {
 	return p, nil
 }
 
-// mostAnnotations bounds how many annotations of a page are looked at.
-const mostAnnotations = 2000
+// maxAnnotations bounds how many annotations of a page are looked at.
+const maxAnnotations = 2000
 
 // flatten makes the annotations of a page that show something a part of it, as
 // only what is part of it has text. Where that fails they are drawn all the same.
 func (d *document) flatten(number int) {
-	if _, done := d.pinned[number]; done {
+	if _, done := d.attached[number]; done {
 		return
 	}
-	if d.pinned == nil {
-		d.pinned = map[int][]string{}
+	if d.attached == nil {
+		d.attached = map[int][]string{}
 	}
 	shows, files := d.annotations(number)
-	d.pinned[number] = files
-	if shows && d.bound(number) {
-		d.complete(number)
+	d.attached[number] = files
+	if shows && d.storeBounds(number) {
+		d.makeAppearances(number)
 		d.in.FPDFPage_Flatten(&requests.FPDFPage_Flatten{Page: d.page(number), Usage: requests.FPDFPage_FlattenUsageNormalDisplay})
-		d.leave() // it is read anew
+		d.closePage() // it is read anew
 	}
 }
 
@@ -97,8 +97,8 @@ func (h handle) eachAnnotation(page requests.Page, look func(enums.FPDF_ANNOTATI
 	if err != nil {
 		return false
 	}
-	whole = n.Count <= mostAnnotations
-	for i := range min(n.Count, mostAnnotations) {
+	whole = n.Count <= maxAnnotations
+	for i := range min(n.Count, maxAnnotations) {
 		a, err := h.in.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: page, Index: i})
 		if err != nil {
 			whole = false
@@ -114,11 +114,11 @@ func (h handle) eachAnnotation(page requests.Page, look func(enums.FPDF_ANNOTATI
 	return whole
 }
 
-// complete gives an appearance to the annotations that are to have one made for them:
+// makeAppearances gives an appearance to the annotations that are to have one made for them:
 // marks, and fields that were filled by a program that leaves that to others. PDFium
 // makes it where it draws, be it beside the paper; flattening leaves out those
 // without.
-func (d *document) complete(number int) {
+func (d *document) makeAppearances(number int) {
 	on, err := newBitmap(d.in, 1, 1)
 	if err != nil {
 		return
@@ -129,10 +129,10 @@ func (d *document) complete(number int) {
 	})
 }
 
-// bound writes a page's bounds down with it, where flattening looks for them: it
+// storeBounds writes a page's bounds down with it, where flattening looks for them: it
 // takes pages that have theirs from the document for letters.
-func (d *document) bound(number int) bool {
-	if _, _, ok := d.size(number); !ok && !d.uncut(number) {
+func (d *document) storeBounds(number int) bool {
+	if _, _, ok := d.size(number); !ok && !d.ignoreCropBox(number) {
 		return false
 	}
 	b, err := d.in.FPDF_GetPageBoundingBox(&requests.FPDF_GetPageBoundingBox{Page: d.page(number)})
@@ -147,10 +147,10 @@ func (d *document) bound(number int) bool {
 	return err == nil
 }
 
-// pageText is the text of a page as PDFium has it: signs in reading order, with their places.
+// pageText is the text of a page as PDFium has it: chars in reading order, with their places.
 type pageText struct {
 	places
-	signs []rune // halves of surrogate pairs are two; 0: left out
+	chars []rune // halves of surrogate pairs are two; 0: left out
 	// before holds the characters that lack a space in front.
 	before map[int]bool
 }
@@ -166,7 +166,7 @@ func (p *pageText) close() {
 	p.in.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: p.ref})
 }
 
-// load reads the signs. All at once is quicker by far than one by one, but leaves
+// load reads the chars. All at once is quicker by far than one by one, but leaves
 // out those without a name.
 func (p *pageText) load() error {
 	n, err := p.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: p.ref})
@@ -180,7 +180,7 @@ func (p *pageText) load() error {
 	}
 	if units := utf16.Encode([]rune(strings.TrimSuffix(all.Text, "\x00"))); len(units) == n.Count {
 		for _, u := range units {
-			p.signs = append(p.signs, named(rune(u)))
+			p.chars = append(p.chars, named(rune(u)))
 		}
 		return nil
 	}
@@ -189,7 +189,7 @@ func (p *pageText) load() error {
 		if err != nil {
 			return err
 		}
-		p.signs = append(p.signs, named(rune(u.Unicode)))
+		p.chars = append(p.chars, named(rune(u.Unicode)))
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (p *pageText) load() error {
 // font.
 func named(sign rune) rune {
 	if sign < ' ' && !strings.ContainsRune("\t\n\r\u0002", sign) {
-		return nameless
+		return unknownChar
 	}
 	return sign
 }
@@ -206,16 +206,16 @@ func named(sign rune) rune {
 func (p *pageText) String() string {
 	var out strings.Builder
 	last := rune(0)
-	for i, sign := range p.signs {
+	for i, sign := range p.chars {
 		if p.before[i] {
 			out.WriteByte(' ')
 		}
 		switch {
-		case sign == 0 || sign == nameless && last == nameless:
+		case sign == 0 || sign == unknownChar && last == unknownChar:
 			continue
 		case utf16.IsSurrogate(sign):
-			if i+1 < len(p.signs) {
-				if r := utf16.DecodeRune(sign, p.signs[i+1]); r != nameless {
+			if i+1 < len(p.chars) {
+				if r := utf16.DecodeRune(sign, p.chars[i+1]); r != unknownChar {
 					out.WriteRune(r)
 				}
 			}

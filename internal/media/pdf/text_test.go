@@ -72,7 +72,7 @@ func TestTextIsWhatIsSeen(t *testing.T) {
 			page1(show("(s) Tj 10 0 Td 5 Tc (oh) Tj 25 0 Td (es) Tj 25 0 Td 0 Tc (a) Tj 10 0 Td 5 Tc (to) Tj 25 0 Td (n) Tj"), "")},
 		{"an accent of its own", "Jérôme",
 			page1(show(`(J) Tj 10 0 Td (\264) Tj (er) Tj 20 0 Td (\210) Tj 0 0 Td (ome) Tj`), "")},
-		{"signs without a name", "err � nil",
+		{"chars without a name", "err � nil",
 			page1(show("(err ) Tj /F2 20 Tf (\\001\\002) Tj /F1 20 Tf ( nil) Tj"), "")},
 		{"a filled field", "Name\nAda Lovelace", annotated(t, "/Subtype/Widget/FT/Tx/V(Ada Lovelace)", "Ada Lovelace")},
 		{"Hebrew that is drawn as it is read", "שלום ולום", hebrew("[(A) 1000 (B) 1000 (C) 1000 (D) 1000 ( ) 1000 (C) 1000 (B) 1000 (C) 1000 (D)] TJ")},

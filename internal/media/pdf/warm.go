@@ -172,7 +172,7 @@ func (c compiled) start(t *folderLock) (pdfium.Pool, error) {
 			return nil, err
 		}
 	}
-	if t.owned() && (len(c.files()) == 0 || c.seal() != nil) {
+	if t.owned() && (len(c.files()) == 0 || c.writeList() != nil) {
 		c.empty() // or the next would not know whether it is sound
 	}
 	return pool, nil

@@ -58,13 +58,13 @@ func readProfile(raw []byte) (c *converter, err error) {
 	if c, err = newConverter(p); err != nil {
 		return nil, err
 	}
-	c.try()
+	c.probe()
 	return c, nil
 }
 
-// try converts colours from all over their space. The library panics over some
+// probe converts colours from all over their space. The library panics over some
 // damaged profiles, and over those whose curves are all straight.
-func (c *converter) try() {
+func (c *converter) probe() {
 	var from [4]uint8
 	for n := range 4 * 4 * 4 * 4 {
 		for i := range from {

@@ -29,7 +29,7 @@ func (p *picture) openJPEG(data []byte, v StoredView) (profile []byte, err error
 	}
 	full := make([]*image.Gray, len(planes))
 	for i, q := range planes {
-		if full[i], err = spread(q, at, scale); err != nil {
+		if full[i], err = upsampled(q, at, scale); err != nil {
 			return nil, err
 		}
 	}
@@ -40,7 +40,7 @@ func (p *picture) openJPEG(data []byte, v StoredView) (profile []byte, err error
 	case scaledjpeg.CMYK, scaledjpeg.YCCK:
 		p.black = full[3]
 	}
-	p.img = joined(img.Model, full)
+	p.img = combined(img.Model, full)
 	return img.Profile, nil
 }
 
@@ -68,9 +68,9 @@ func subsampled(planes []scaledjpeg.Plane, at image.Rectangle, scale int) *image
 	}
 }
 
-// spread returns a part of a plane with one sample a pixel, each repeated as often
+// upsampled returns a part of a plane with one sample a pixel, each repeated as often
 // as the plane has fewer of them.
-func spread(q scaledjpeg.Plane, at image.Rectangle, scale int) (*image.Gray, error) {
+func upsampled(q scaledjpeg.Plane, at image.Rectangle, scale int) (*image.Gray, error) {
 	out := image.NewGray(image.Rect(0, 0, at.Dx(), at.Dy()))
 	columns := make([]int, at.Dx())
 	for x := range columns {
@@ -89,9 +89,9 @@ func spread(q scaledjpeg.Plane, at image.Rectangle, scale int) (*image.Gray, err
 	return out, nil
 }
 
-// joined makes colours of the first three planes. Those of ink are the paper that
+// combined makes colours of the first three planes. Those of ink are the paper that
 // is left: 255 is no ink.
-func joined(model scaledjpeg.Model, planes []*image.Gray) image.Image {
+func combined(model scaledjpeg.Model, planes []*image.Gray) image.Image {
 	out := image.NewRGBA(planes[0].Rect)
 	for i := range planes[0].Pix {
 		a, b, c := planes[0].Pix[i], planes[1].Pix[i], planes[2].Pix[i]

@@ -137,7 +137,7 @@ func (p *picture) open(data []byte, kind media.Kind, whole, part image.Rectangle
 	if img.Bounds().Size() != whole.Size() {
 		return nil, errors.New("its data is of another size than its header says")
 	}
-	p.img, p.opaque = plain(cropped(img, part.Add(img.Bounds().Min)))
+	p.img, p.opaque = normalized(cropped(img, part.Add(img.Bounds().Min)))
 	return iccOf(kind, data), nil
 }
 
@@ -296,9 +296,9 @@ func cropped(img image.Image, part image.Rectangle) image.Image {
 	return sub
 }
 
-// plain brings a decoded picture into one of few forms: *image.Gray, opaque
+// normalized brings a decoded picture into one of few forms: *image.Gray, opaque
 // *image.RGBA, or *image.NRGBA.
-func plain(img image.Image) (out image.Image, opaque bool) {
+func normalized(img image.Image) (out image.Image, opaque bool) {
 	switch m := img.(type) {
 	case *image.Gray:
 		return m, true
@@ -321,5 +321,5 @@ func plain(img image.Image) (out image.Image, opaque bool) {
 		}
 		return m, false
 	}
-	return plain(imaging.Clone(img))
+	return normalized(imaging.Clone(img))
 }
