@@ -1,18 +1,17 @@
 package media
 
-// Breakdown says why something got no answer though nothing was found wrong
-// with it.
+// Breakdown says why a decoder gave no answer.
 type Breakdown uint8
 
-// The ways in which a decoder gets lost.
+// The reasons.
 const (
 	Died    Breakdown = iota // it crashed, or was killed from outside
 	Late                     // it took longer than it may
 	Greedy                   // it took more memory than it may
 	Stopped                  // it was stopped by a signal
 	Absent                   // it cannot be started
-	Unready                  // it is being made ready still
-	Unread                   // what it is to decode did not come from the disk
+	Unready                  // it is not ready yet
+	Unread                   // the disk did not deliver the file in time
 )
 
 // BreakdownError is a decoder's breakdown; the file may be sound.

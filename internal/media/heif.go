@@ -18,7 +18,7 @@ type box struct {
 	body []byte
 }
 
-// boxes splits what a box holds. A damaged one ends the list.
+// boxes splits the content of a box. A damaged box ends the list.
 func boxes(b []byte) (all []box) {
 	for len(b) >= 8 {
 		n := int(binary.BigEndian.Uint32(b))
@@ -148,7 +148,7 @@ func propertiesOf(ipma []byte, item int) (places []int) {
 	return places
 }
 
-// apply takes over what a property says of the size.
+// apply applies a property to the size.
 func (f *Facts) apply(p box) {
 	be := binary.BigEndian
 	switch {
@@ -161,7 +161,7 @@ func (f *Facts) apply(p box) {
 	}
 }
 
-// rounded is a fraction as a whole number; 0: it is none.
+// rounded returns a fraction, rounded; 0: it has no value.
 func rounded(n, d uint32) int {
 	if d == 0 {
 		return 0

@@ -46,16 +46,15 @@ func (e RareError) Error() string { return string(e) }
 // errShort is the fact that a file ends too soon.
 var errShort = errors.New("it ends in the middle of its data")
 
-// Bounds of looking at headers: so many blocks and bytes are read of a file of
-// any size.
+// Bounds of what is read of a header.
 const (
 	maxBlocks = 20_000
 	maxExif   = 64 << 10
 )
 
-// Inspect reads a picture's header and what says how it lies. It reads only
-// where these stand, a bounded number of times, and decodes nothing. The error
-// is a *DamageError, or the reader's own.
+// Inspect reads a picture's header and orientation. It reads only these parts of the file, a
+// bounded number of times, and decodes nothing. The error is a *DamageError, or the reader's
+// own.
 func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
 	l := headerReader{r: r, size: size}
 	f := Facts{Kind: kind, Orientation: 1}
@@ -155,7 +154,7 @@ func (l *headerReader) png(f *Facts) error {
 		return errors.New("its header names a colour type that PNG does not have")
 	}
 	f.Bytes = channels * int64(max(depth, 8)/8)
-	// eXIf may stand anywhere; a file cut short is another's to find.
+	// eXIf may be anywhere; Check finds a file that is cut short.
 	for off := int64(33); ; {
 		h, err := l.at(off, 8)
 		if err != nil {
@@ -213,7 +212,7 @@ func (l *headerReader) jpeg(f *Facts) error {
 			}
 		case marker == 0xe1 && n > 8:
 			b, err := l.at(off+4, int(n-2))
-			if err == nil && string(b[:6]) == "Exif\x00\x00" && !turned { // of several the first counts, as elsewhere
+			if err == nil && string(b[:6]) == "Exif\x00\x00" && !turned { // the first of several counts, as in other programs
 				f.orient(b[6:])
 				turned = true
 			}
@@ -384,7 +383,7 @@ func (l *headerReader) tiff(f *Facts) error {
 		f.Orientation = o
 	}
 	samples, bits := int64(d.number(277, 1)), int64(d.number(258, 1))
-	if e := d[258]; e.count > 2 { // a number for each sample stands elsewhere: the greatest counts
+	if e := d[258]; e.count > 2 { // a number for each sample, at an offset: the greatest counts
 		bits = 16
 		if b, err := l.at(int64(e.value), 2*int(min(e.count, 8))); err == nil {
 			for bits = 1; len(b) > 0; b = b[2:] {

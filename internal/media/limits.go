@@ -76,13 +76,12 @@ func fit(width, height, side int) (w, h int) {
 // Sizes of regions that are enlarged, as models see small pictures poorly (source:
 // docs/media.md).
 const (
-	smallRegion   = 400 // the longer side from which a region is shown as it is
-	largeRegion   = 800 // that no enlarged one exceeds
-	mostEnlarging = 4
+	smallRegion   = 400 // a region with a longer side is not enlarged
+	largeRegion   = 800 // the longest side of an enlarged region
+	mostEnlarging = 4   // times
 )
 
-// enlarged is the size at which a region of a size is shown: a whole number of times
-// as large, within a square.
+// enlarged returns the size at which a region is shown: a whole multiple, within a square.
 func enlarged(width, height, side int) (w, h int) {
 	longer := max(width, height)
 	if longer >= smallRegion {
@@ -92,7 +91,7 @@ func enlarged(width, height, side int) (w, h int) {
 	return times * width, times * height
 }
 
-// scaled is n times a share, rounded, and never nothing.
+// scaled returns n times a share, rounded, and at least 1.
 func scaled(n, share, whole int) int {
 	return max(1, int(math.Round(float64(n)*float64(share)/float64(whole))))
 }

@@ -16,8 +16,8 @@ type Shown struct {
 	DisplayWidth, DisplayHeight int
 }
 
-// Line says how to come from coordinates in what is shown to those of the
-// original; empty where they are the same.
+// Line says how to map coordinates of the shown picture to the original; "" if they are the
+// same.
 func (s Shown) Line() string {
 	if !s.Zoomed {
 		if s.DisplayWidth == s.Width && s.DisplayHeight == s.Height {
@@ -43,8 +43,8 @@ func (s Shown) factors() string {
 	return "Multiply coordinates by " + factor(s.common(x, y))
 }
 
-// common is the one factor for both directions: that of the longer side, unless
-// that would lead more than a pixel astray on the other; then one between them.
+// common returns one factor for both directions: the factor of the longer side, unless it is
+// more than a pixel off on the other; then one between them.
 func (s Shown) common(x, y float64) float64 {
 	long, short, across := x, y, s.DisplayHeight
 	if s.DisplayHeight > s.DisplayWidth {
@@ -56,7 +56,7 @@ func (s Shown) common(x, y float64) float64 {
 	return (x*float64(s.DisplayWidth) + y*float64(s.DisplayHeight)) / float64(s.DisplayWidth+s.DisplayHeight)
 }
 
-// factor has two decimals where these are exact, else four.
+// factor has two decimals if these are exact, else four.
 func factor(f float64) string {
 	if two := math.Round(f*100) / 100; math.Abs(two-f) < 1e-9 {
 		return fmt.Sprintf("%.2f", two)

@@ -36,7 +36,7 @@ type PageSize struct {
 // use later ones. All models take a picture of 1568 pixels unscaled (docs/media.md).
 func PageSizes() []PageSize { return []PageSize{{1568, []int{80, 60, 45}}, {1176, []int{45}}} }
 
-// PagesError says why words name no pages of a document.
+// PagesError says why a text names no pages of a document.
 type PagesError struct {
 	Reason string
 	Count  int // the document's pages
@@ -114,7 +114,7 @@ func pageRange(s string) (from, to int, open, ok bool) {
 	return from, to, false, err == nil
 }
 
-// beyondPages is a number that no document has as many pages as.
+// beyondPages is more than the pages of any document.
 const beyondPages = 1 << 30
 
 func pageNumber(s string) (int, error) {
@@ -128,7 +128,7 @@ func pageNumber(s string) (int, error) {
 	return n, nil
 }
 
-// Spoken are pages as ranges, the way they are asked for.
+// Spoken writes pages as ranges, as ParsePages reads them.
 func Spoken(pages []int) string {
 	var out []string
 	for i := 0; i < len(pages); {

@@ -9,7 +9,7 @@ import (
 // Rect is a part of the upright picture, in its pixels.
 type Rect struct{ X, Y, Width, Height int }
 
-// RegionError says why words name no part of a picture.
+// RegionError says why a text names no part of a picture.
 type RegionError struct{ Reason string }
 
 func (e *RegionError) Error() string { return e.Reason }

@@ -5,14 +5,14 @@ import (
 	"encoding/binary"
 )
 
-// tiffEntry is an entry of a directory: the number of its values, and the first one, or
-// where they stand if they do not fit in.
+// tiffEntry is an entry of a directory: the number of its values, and the first value, or the
+// offset of the values if they do not fit in.
 type tiffEntry struct{ count, value uint32 }
 
 // tiffDirectory maps tags to entries.
 type tiffDirectory map[uint16]tiffEntry
 
-// number is the value of a tag, or another where the directory has none.
+// number returns the value of a tag, and other if the directory has none.
 func (d tiffDirectory) number(tag uint16, other int) int {
 	if e, ok := d[tag]; ok {
 		return int(e.value)
@@ -56,8 +56,8 @@ func byteOrder(b []byte) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// tiffPages counts the directories of a TIFF without reading them: they may overlap. A
-// chain that bites its own tail ends there.
+// tiffPages counts the directories of a TIFF without reading them: they may overlap. A circular
+// chain ends at the first directory that comes again.
 func tiffPages(b []byte) (n int) {
 	if len(b) < 8 {
 		return 0
@@ -80,7 +80,7 @@ func tiffPages(b []byte) (n int) {
 	return n
 }
 
-// firstPage is the first directory of a TIFF; nil: there is none.
+// firstPage returns the first directory of a TIFF; nil: there is none.
 func firstPage(b []byte) tiffDirectory {
 	if len(b) < 8 || byteOrder(b).Uint32(b[4:]) == 0 {
 		return nil
@@ -91,8 +91,8 @@ func firstPage(b []byte) tiffDirectory {
 	return d
 }
 
-// Orientation reads how a picture lies from EXIF data (which starts like a
-// TIFF): 1 to 8, 0 where it does not say.
+// Orientation reads the orientation from EXIF data, which starts like a TIFF: 1 to 8, and 0 if it
+// has none.
 func Orientation(exif []byte) int {
 	if len(exif) < 8 || string(exif[:2]) != "II" && string(exif[:2]) != "MM" {
 		return 0

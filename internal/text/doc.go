@@ -52,7 +52,7 @@ type Doc struct {
 // where no line feed follows.
 type EOL struct{ LF, CRLF, CR int }
 
-// Name says which endings there are, "" where line feeds end all lines.
+// Name says which endings there are, "" if line feeds end all lines.
 func (e EOL) Name() string {
 	switch {
 	case e.loneCR():
@@ -193,9 +193,8 @@ func decodeNarrow(raw []byte, legacy bool) (*Doc, error) {
 }
 
 // DecodeAs decodes raw, which is known to be in an encoding, though it may be
-// too short now to be recognised. Whether text without a byte order mark has
-// got one, raw itself says; UTF-8 may also have lost its mark. ErrBinary where
-// raw is no text in that encoding.
+// too short to be recognised. It may have a byte order mark now, and UTF-8 may have lost its
+// mark. The error is ErrBinary if raw is no text in that encoding.
 func DecodeAs(raw []byte, enc charset.Encoding) (*Doc, error) {
 	if enc.IsUTF8() {
 		return decodeNarrow(raw, false)
@@ -342,8 +341,7 @@ func HeadEncoding(head []byte, whole bool) (charset.Encoding, error) {
 	return enc, nil
 }
 
-// OpenTail is the length of a UTF-8 character at the end of b that lacks its
-// last bytes.
+// OpenTail returns the length of a UTF-8 character at the end of b that lacks its last bytes.
 func OpenTail(b []byte) int {
 	for n := 1; n <= 3 && n <= len(b); n++ {
 		c := b[len(b)-n]

@@ -11,16 +11,16 @@ import (
 // stringOf is b as a string of the same memory; b must not change any more.
 func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// Eight bytes are looked at at once. All sums below stay within their byte,
-// because bit 7 is cleared before.
+// Eight bytes are checked at once. No sum below carries into the next byte, because bit 7 is
+// cleared first.
 const (
 	every = 0x0101010101010101
 	high  = 0x80 * every
 	low7  = 0x7F * every
 )
 
-// controls marks (bit 7 of each byte) the bytes of x below 0x20 and 0x7F, but
-// tab, line feed and carriage return. Bytes from 0x80 on are not marked.
+// controls sets bit 7 of each byte of x that is 0x7F or below 0x20, except tab, line feed and
+// carriage return. It does not mark bytes from 0x80 on.
 func controls(x uint64) uint64 {
 	y := x & low7
 	printable := y + 0x60*every // bit 7: from 0x20 on
@@ -30,22 +30,21 @@ func controls(x uint64) uint64 {
 	return (^(printable | tabOrLF | cr) | del) &^ x & high
 }
 
-// equals marks the bytes of x that are b (b < 0x80 after mask is not required).
+// equals sets bit 7 of each byte of x that is b.
 func equals(x uint64, b byte) uint64 {
 	y := x ^ uint64(b)*every
 	return ^(((y & low7) + low7) | y) & high
 }
 
-// plainASCII reports that b is printable ASCII with tabs, line feeds and
-// carriage returns, whose numbers the caller has counted. The other bytes need
-// not be told apart: if as many are below 0x20 as those three account for, there
-// are none.
+// plainASCII reports whether b is printable ASCII with tabs, line feeds and carriage returns. The
+// caller has counted the latter two: if no more bytes are below 0x20 than these and the tabs,
+// there are no other control characters.
 func plainASCII(b []byte, returnsAndFeeds int) bool {
 	n, ok := countBelow(b)
 	return ok && n == returnsAndFeeds+bytes.Count(b, []byte{'\t'}) && bytes.IndexByte(b, 0x7F) < 0
 }
 
-// countBelow counts the bytes below 0x20; ok is false where one is from 0x80 on.
+// countBelow counts the bytes below 0x20; ok is false if b holds a byte from 0x80 on.
 func countBelow(b []byte) (n int, ok bool) {
 	size := len(b)
 	printable := 0
@@ -94,10 +93,9 @@ const (
 	escaped // text that imitates fsmcp's own; nextOdd does not find it
 )
 
-// nextOdd finds the first oddity in s from i on: its place, kind and width; the
-// kind is plain where there is none. Line feeds and tabs are no oddities, nor
-// is a carriage return before a line feed; the other carriage returns are, unless
-// they end lines (crLines).
+// nextOdd finds the first oddity in s from i on: its place, kind and width; the kind is plain if
+// there is none. Line feeds, tabs, and a carriage return before a line feed are no oddities.
+// Other carriage returns are, unless they end lines (crLines).
 func nextOdd(s []byte, i int, strays, crLines bool) (at int, kind oddity, width int) {
 	for i < len(s) {
 		if i+8 <= len(s) {
@@ -131,7 +129,7 @@ func nextOdd(s []byte, i int, strays, crLines bool) (at int, kind oddity, width 
 	return len(s), plain, 0
 }
 
-// oddAt judges the character at the head of s.
+// oddAt returns the kind and width of the character at the start of s.
 func oddAt(s []byte, crLines bool) (oddity, int) {
 	c := s[0]
 	if c < 0x80 {
@@ -164,8 +162,8 @@ func oddAt(s []byte, crLines bool) (oddity, int) {
 	return plain, n
 }
 
-// countStrays counts the bytes of b that are no part of a character, and those of
-// the characters longer than one byte.
+// countStrays counts the bytes of b that are no part of a character, and the bytes of characters
+// longer than one byte.
 func countStrays(b []byte) (strays, multi int) {
 	for i := 0; i < len(b); {
 		if i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&high == 0 {

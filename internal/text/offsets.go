@@ -10,7 +10,7 @@ import (
 // markEvery is the distance in bytes of the file between two marks.
 const markEvery = 4096
 
-// mark says that a character stands at raw in the file and at text in the text.
+// mark holds the places of a character in the file and in the text.
 type mark struct{ raw, text int }
 
 // walker goes along a file and its text, character by character.
@@ -83,9 +83,8 @@ func (d *Doc) walkFrom(before func(mark) bool) *walker {
 	return newWalker(d.Raw, d.Text, d.Enc.Set, d.marks[max(i-1, 0)])
 }
 
-// RawOffset is the place in the file of the byte at textOff in Text, or of the
-// character that it belongs to. The place of Text's begin is behind a byte
-// order mark.
+// RawOffset returns the place in the file of the character at textOff in Text. The start of Text
+// is behind the byte order mark.
 func (d *Doc) RawOffset(textOff int) int64 {
 	textOff = max(0, min(textOff, len(d.Text)))
 	if d.marks == nil {
@@ -96,8 +95,8 @@ func (d *Doc) RawOffset(textOff int) int64 {
 	return int64(w.at.raw)
 }
 
-// TextOffset is the place in Text of the byte at raw in the file, or of the
-// character that it belongs to; 0 within the byte order mark.
+// TextOffset returns the place in Text of the character that holds the byte at raw in the file; 0
+// for the byte order mark.
 func (d *Doc) TextOffset(raw int64) int {
 	at := int(max(0, min(raw, int64(len(d.Raw)))))
 	if d.marks == nil {

@@ -14,8 +14,8 @@ var combining = map[rune]rune{
 	'˙': '\u0307', '˚': '\u030a', '˝': '\u030b', '¯': '\u0304', '¸': '\u0327', '˛': '\u0328',
 }
 
-// joinAccents puts accents that are drawn over a letter of their own, as older TeX
-// does, together with it: "J´erˆome" is "Jérôme".
+// joinAccents joins each accent that is drawn over a letter, as by older TeX, with that letter:
+// "J´erˆome" becomes "Jérôme".
 func (p *pageText) joinAccents() {
 	for i, sign := range p.chars {
 		mark := combining[sign]
@@ -34,7 +34,7 @@ func (p *pageText) joinAccents() {
 	}
 }
 
-// composed is a letter with a mark; 0 where there is none.
+// composed returns the letter with the mark as one character; 0: Unicode has none.
 func composed(letter, mark rune) rune {
 	dotted := strings.NewReplacer("ı", "i", "ȷ", "j").Replace(string(letter))
 	if whole := []rune(norm.NFC.String(dotted + string(mark))); len(whole) == 1 {
@@ -43,7 +43,7 @@ func composed(letter, mark rune) rune {
 	return 0
 }
 
-// overlaps reports whether the middle of a sign's ink lies within another's width.
+// overlaps reports whether the middle of a character's ink is within another's width.
 func (p *places) overlaps(i, k int) bool {
 	a, ok := p.tight(i)
 	b, ok2 := p.wide(k)

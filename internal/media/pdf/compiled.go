@@ -18,13 +18,12 @@ import (
 	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
-// compiled is the folder in which PDFium lies compiled for later processes;
-// empty: nowhere. What lies there is run as it is, and wazero checks only a part
-// of it: so each file is listed with its checksum, and one that is not as it was
-// left is deleted, not run.
+// compiled is the folder that keeps PDFium's compiled code for later processes; empty: none.
+// wazero runs these files and checks only a part of them. So a list holds the checksum of each
+// file, and a file that differs is deleted, not run.
 type compiled string
 
-// listName is the list: the maker in its first line, then a line for each file.
+// listName names the list: the maker in its first line, then a line for each file.
 const listName = "list"
 
 // tryName begins the names of files that only test whether one can be made. The test needs
@@ -34,8 +33,8 @@ const (
 	tryOld  = time.Minute
 )
 
-// What is compiled has 19 million bytes: needed is room enough for it, and a file of
-// maxFile bytes is another.
+// Compiled code has 19 million bytes: needed is enough room for it, and a file of maxFile bytes
+// is something else.
 const (
 	needed  = 24 << 20
 	maxFile = 64 << 20
@@ -85,8 +84,7 @@ func (r *Reader) openFolder() (compiled, error) {
 	return r.pinned, nil
 }
 
-// usable tells whether there is a folder, or one can be made, in which what is
-// compiled can be kept.
+// usable reports whether the folder exists, or can be made, and has room for compiled code.
 func (c compiled) usable() bool {
 	if c == "" || os.MkdirAll(string(c), 0o700) != nil {
 		return false
@@ -98,7 +96,7 @@ func (c compiled) usable() bool {
 	os.Remove(f.Name()) // before it grows: a process may end at any moment
 	room := roomFor(f, needed)
 	f.Close()
-	os.Remove(f.Name()) // where an open file cannot be removed
+	os.Remove(f.Name()) // again, for systems that cannot remove an open file
 	return room
 }
 
@@ -116,8 +114,7 @@ func (c compiled) list() []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
-// sound tells whether all that is needed lies there as this maker left it, and
-// nothing else.
+// sound reports whether the folder holds exactly the files that the list of this maker names.
 func (c compiled) sound() bool {
 	listed, names := c.list(), c.files()
 	if len(names) == 0 || len(listed) != len(names)+1 || listed[0] != maker() {
@@ -126,8 +123,7 @@ func (c compiled) sound() bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !c.asListed(name, listed) })
 }
 
-// clean deletes what is not as it was left, and tells whether nothing of that is there
-// any more.
+// clean deletes the files that differ from the list, and reports whether all of them are gone.
 func (c compiled) clean() bool {
 	if c == "" {
 		return true
@@ -148,8 +144,8 @@ func (c compiled) clean() bool {
 	return clean
 }
 
-// empty deletes all that is in the folder, but not the folder: it may be a link to
-// where there is more room.
+// empty deletes the content of the folder, but not the folder: it may be a link to another
+// disk.
 func (c compiled) empty() {
 	if c == "" {
 		return
@@ -163,7 +159,7 @@ func (c compiled) empty() {
 	}
 }
 
-// files are the names of all files but the list, the latest first.
+// files returns the names of all files but the list, the newest first.
 func (c compiled) files() (names []string) {
 	age := make(map[string]time.Time)
 	fs.WalkDir(os.DirFS(string(c)), ".", func(name string, e fs.DirEntry, err error) error {
@@ -180,7 +176,7 @@ func (c compiled) files() (names []string) {
 	return names
 }
 
-// asListed tells whether a file is as the list has it.
+// asListed reports whether a file is as the list says.
 func (c compiled) asListed(name string, listed []string) bool {
 	line, err := c.line(name)
 	return err == nil && slices.Contains(listed, line)
@@ -201,7 +197,7 @@ func (c compiled) line(name string) (string, error) {
 	return fmt.Sprintf("%08x %d %s", sum.Sum32(), n, name), err
 }
 
-// open opens what is a file: a FIFO that lies there would be waited at for ever.
+// open opens a regular file. Opening a FIFO could wait forever.
 func (c compiled) open(name string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(string(c), name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -214,7 +210,7 @@ func (c compiled) open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// writeList lists what is there now, and lets go of the oldest.
+// writeList writes the list of the present files, and deletes the oldest ones.
 func (c compiled) writeList() error {
 	list := maker() + "\n"
 	for i, name := range c.files() {

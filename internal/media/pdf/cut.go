@@ -10,8 +10,8 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 )
 
-// cut is a PDF of the pages alone, or the whole where they are all of them; nil
-// where it cannot be cut.
+// cut returns a PDF of some pages, and the document itself if these are all of them; nil: it
+// cannot be cut.
 func (d *document) cut(pages []int, count int) []byte {
 	if len(pages) >= count && !d.encrypted() { // the client may be unable to open a locked one
 		return d.data
@@ -29,13 +29,13 @@ func (d *document) cut(pages []int, count int) []byte {
 	return out.Bytes()
 }
 
-// encrypted tells whether a document is, though it opens without a password.
+// encrypted reports whether a document is encrypted; it may open without a password.
 func (h handle) encrypted() bool {
 	r, err := h.in.FPDF_GetSecurityHandlerRevision(&requests.FPDF_GetSecurityHandlerRevision{Document: h.ref})
 	return err == nil && r.SecurityHandlerRevision >= 0
 }
 
-// trim has pdfcpu cut, which panics over some files.
+// trim cuts by pdfcpu, which panics on some files.
 func trim(out *bytes.Buffer, data []byte, pages []string, conf *model.Configuration) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

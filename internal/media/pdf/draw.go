@@ -16,7 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media/quickjpeg"
 )
 
-// draw makes a JPEG of a page as pages are shown.
+// draw makes a JPEG of a page at the best size and quality.
 func (d *document) draw(number int) ([]byte, error) {
 	best := media.PageSizes()[0]
 	best.Qualities = best.Qualities[:1]
@@ -36,8 +36,7 @@ func (d *document) smaller(number, most int) (picture []byte, err error) {
 	return picture, err
 }
 
-// encoded writes a JPEG, of a page without colours in gray: that takes a third of the
-// time.
+// encoded writes a JPEG. A page without colours is encoded in gray, in a third of the time.
 func encoded(pixels *image.RGBA, quality int) ([]byte, error) {
 	var b bytes.Buffer
 	var img image.Image = pixels
@@ -65,8 +64,8 @@ func inGray(m *image.RGBA) *image.Gray {
 }
 
 // drawn makes a JPEG of a page at a size, of the best quality that takes at most so many
-// characters in base64, or else of the last. The white lies there before anything is drawn:
-// laid under what is done, it comes too late for what mixes with it, such as shadows.
+// characters in base64, or else of the last. The bitmap is white before PDFium draws, since
+// shadows and the like are blended with it.
 func (d *document) drawn(number int, size media.PageSize, most int) (picture []byte, err error) {
 	width, height, ok := d.size(number)
 	if !ok && d.ignoreCropBox(number) {
@@ -93,7 +92,7 @@ func (d *document) drawn(number int, size media.PageSize, most int) (picture []b
 	return picture, err
 }
 
-// size is a page's as it is shown, in points; not ok: it has none.
+// size returns the size of a page as it is shown, in points; ok is false if it has none.
 func (d *document) size(number int) (width, height float64, ok bool) {
 	s, err := d.in.GetPageSize(&requests.GetPageSize{Page: d.page(number)})
 	if err != nil {
@@ -108,14 +107,14 @@ func (d *document) size(number int) (width, height float64, ok bool) {
 func (d *document) ignoreCropBox(number int) bool {
 	const far = 1 << 20 // points
 	_, err := d.in.FPDFPage_SetCropBox(&requests.FPDFPage_SetCropBox{Page: d.page(number), Left: -far, Bottom: -far, Right: far, Top: far})
-	d.closePage() // it is read anew
+	d.closePage() // the next call reads it again
 	return err == nil
 }
 
-// whole is a length in pixels, a pixel that is begun counted in.
+// whole rounds a length in pixels up.
 func whole(length float64) int { return max(1, int(math.Ceil(length-0.01))) }
 
-// bitmap is white paper that a page is drawn on, in PDFium's memory.
+// bitmap is a picture in PDFium's memory, white at first.
 type bitmap struct {
 	in     pdfium.Pdfium
 	bitmap references.FPDF_BITMAP
@@ -135,8 +134,8 @@ func newBitmap(in pdfium.Pdfium, w, h int) (*bitmap, error) {
 	return s, nil
 }
 
-// show draws a page over what is there. The pixels are where PDFium has them, until it is
-// called again: its memory may move.
+// show draws a page on the bitmap. The pixels are in PDFium's memory, and valid until the next
+// call of PDFium, which may move it.
 func (s *bitmap) show(page requests.Page) (*image.RGBA, error) {
 	_, err := s.in.FPDF_RenderPageBitmap(&requests.FPDF_RenderPageBitmap{
 		Bitmap: s.bitmap, Page: page, SizeX: s.w, SizeY: s.h, Flags: enums.FPDF_RENDER_FLAG_ANNOT | enums.FPDF_RENDER_FLAG_REVERSE_BYTE_ORDER,

@@ -31,7 +31,7 @@ func compileTimeouts() timeouts {
 	return timeouts{total: 60 * time.Second, silent: 5 * time.Second, heartbeat: time.Second}
 }
 
-// lockFolder waits for its turn at a folder, as long as patience lasts.
+// lockFolder locks a folder. If it has to wait too long, it returns without the lock.
 func lockFolder(dir string, p timeouts) *folderLock {
 	const again = 20 * time.Millisecond
 	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
@@ -39,7 +39,7 @@ func lockFolder(dir string, p timeouts) *folderLock {
 	}
 	name := dir + ".lock"
 	begin := time.Now()
-	var last os.FileInfo // as it was at the last sign of life
+	var last os.FileInfo // at the last heartbeat
 	heard := begin
 	for {
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
@@ -87,7 +87,7 @@ func (t *folderLock) owned() bool {
 	return err == nil && os.SameFile(own, there)
 }
 
-// heartbeat gives chars of life until the turn is over.
+// heartbeat touches the lock file until unlock.
 func (t *folderLock) heartbeat(each time.Duration) {
 	tick := time.NewTicker(each)
 	defer tick.Stop()
@@ -103,7 +103,7 @@ func (t *folderLock) heartbeat(each time.Duration) {
 	}
 }
 
-// unlock lets others go on.
+// unlock frees the folder.
 func (t *folderLock) unlock() {
 	if t.file != nil {
 		close(t.end)

@@ -9,7 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 )
 
-// Bounds of what is listed of a document. An outline may run in a circle.
+// Bounds of what is listed of a document. An outline may be circular.
 const (
 	maxEntries     = 10_000 // a second, where an outline has that many
 	maxChapters    = 60
@@ -17,10 +17,9 @@ const (
 	maxTitle       = 200
 )
 
-// outline returns the first level, as far as it is sound; more is the number of entries
-// left out. (The library's own way to an entry's page needs something else, and the one
-// that lists all entries with their pages loops forever if the outline does: it is used if
-// the outline ends.)
+// outline returns the first level of the outline, up to damage; more is the number of entries
+// left out. GetBookmarks, which also tells pages, never ends on a circular outline, so it is
+// called only if entries has reached the end.
 func (h handle) outline() (chapters []media.Chapter, more int) {
 	left := maxEntries
 	titles, whole := h.entries(nil, &left)
@@ -37,8 +36,8 @@ func (h handle) outline() (chapters []media.Chapter, more int) {
 	return chapters, len(titles) - len(chapters)
 }
 
-// entries are those below an entry, or the first level. whole tells whether
-// there is an end to all that is below them.
+// entries returns the entries below an entry, or the first level. whole reports that the
+// outline below them ends.
 func (h handle) entries(of *references.FPDF_BOOKMARK, left *int) (out []media.Chapter, whole bool) {
 	first, err := h.in.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: h.ref, Bookmark: of})
 	if err != nil {
@@ -81,7 +80,7 @@ func (h handle) attachments() (names []string, more int) {
 	return names, max(0, n.AttachmentCount-maxAttachments)
 }
 
-// fileName is the name of an attached file, or nothing.
+// fileName returns the name of an attached file in a slice, which is empty if it has none.
 func (h handle) fileName(of references.FPDF_ATTACHMENT) []string {
 	name, err := h.in.FPDFAttachment_GetName(&requests.FPDFAttachment_GetName{Attachment: of})
 	if err != nil {

@@ -33,11 +33,11 @@ type Reader struct {
 	folder   *os.File // which is open as long as that name is used
 	timeouts timeouts // for other processes that compile
 	pool     pdfium.Pool
-	kept     *document // the one that was read last, still open; nil: none
+	kept     *document // the last document, still open; nil: none
 }
 
-// New makes a reader that keeps compiled code in a folder, which it makes; empty:
-// nowhere. It compiles nothing yet.
+// New makes a reader that keeps compiled code in a folder; empty: nowhere. It compiles nothing
+// yet.
 func New(cache string) *Reader {
 	api.DisableConfigDir()
 	return &Reader{cache: compiled(cache), timeouts: compileTimeouts()}
@@ -60,7 +60,7 @@ func (r *Reader) Read(data []byte, q media.PDFRequest, progress media.Progress) 
 	return d.read(q, progress)
 }
 
-// Close lets go of PDFium.
+// Close closes PDFium.
 func (r *Reader) Close() {
 	r.closeKept()
 	if r.pool != nil {
@@ -85,12 +85,12 @@ type document struct {
 	pool pdfium.Pool
 	data []byte
 
-	attached map[int][]string // files attached to the pages whose text was read
+	attached map[int][]string // names of the files attached to each page whose text was read
 
 	number int // of the page that is open; 0: none
 	opened references.FPDF_PAGE
 
-	second *document // the same once more, in a PDFium of its own; nil: none yet
+	second *document // the same document in a second PDFium; nil: none yet
 }
 
 func (d *document) read(q media.PDFRequest, progress media.Progress) (media.PDFResult, error) {
@@ -118,8 +118,8 @@ func (d *document) read(q media.PDFRequest, progress media.Progress) (media.PDFR
 	return res, d.pages(&res, q, progress)
 }
 
-// pages reads the texts first, as they matter most, and has pictures drawn meanwhile
-// and afterwards, of as many pages as are to have one.
+// pages reads the texts first, as they matter most. Pictures are drawn meanwhile and
+// afterwards.
 func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress media.Progress) error {
 	choose := q.Choose && (len(res.Set.Pages) > 1 || q.Pages == "")
 	total := int64(len(res.Set.Pages) + min(len(res.Set.Pages), q.Pictures))
@@ -161,7 +161,7 @@ func (d *document) pages(res *media.PDFResult, q media.PDFRequest, progress medi
 	return d.addPictures(res.Pages, g, q.Room-sent)
 }
 
-// nameAttached names the files that are pinned to a page among the attachments.
+// nameAttached adds the files that are attached to a page to the attachments.
 func (d *document) nameAttached(res *media.PDFResult, number int) {
 	for _, name := range d.attached[number] {
 		switch {
@@ -174,8 +174,8 @@ func (d *document) nameAttached(res *media.PDFResult, number int) {
 	}
 }
 
-// addPictures adds pictures to pages while there is room for them. Those that take more
-// than their share of it are made smaller, or left out when no time is left for that.
+// addPictures adds pictures to pages while there is room. Pictures that take more than their
+// share are made smaller, or left out if no time is left.
 func (d *document) addPictures(pages []media.PDFPage, g *renderQueue, room int) error {
 	var drawn []*media.PDFPage
 	for i := range pages {
@@ -187,9 +187,9 @@ func (d *document) addPictures(pages []media.PDFPage, g *renderQueue, room int) 
 			drawn = append(drawn, &pages[i])
 		}
 	}
-	// The largest first: what cannot have its share leaves it to the others.
+	// The largest first: one that is left out leaves its share to the others.
 	slices.SortStableFunc(drawn, func(a, b *media.PDFPage) int { return len(b.Picture) - len(a.Picture) })
-	var late []*media.PDFPage // that take more than their share however small
+	var late []*media.PDFPage // with a picture that is larger than its share even at its smallest
 	for i, p := range drawn {
 		most := share(drawn[i:], room)
 		if sent(p) > most && !g.late() {
@@ -219,8 +219,8 @@ func (d *document) addPictures(pages []media.PDFPage, g *renderQueue, room int) 
 // sent returns the room that a page's picture takes.
 func sent(p *media.PDFPage) int { return media.Base64Len(len(p.Picture)) }
 
-// share is the room that the first of some pages may take, which come by the size of
-// their pictures, the largest first: as much as it needs, or as much as others.
+// share returns the room that the first of some pages may take: what its picture needs, or as
+// much as each of the others. Pages with larger pictures come first.
 func share(pages []*media.PDFPage, room int) int {
 	for n := len(pages); n > 0; n-- {
 		each := max(room, 0) / n

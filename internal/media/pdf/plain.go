@@ -8,15 +8,15 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// Bounds of looking at what a page is made of.
+// Bounds of a page of text alone.
 const (
-	plainLines  = 20   // rules that a page of text may have: of a header, of footnotes, of a small table
-	plainWidth  = 3    // points that a rule is wide at most
-	plainPieces = 5000 // pieces of a page that are looked at
+	plainLines  = 20   // rules: of a header, of footnotes, of a small table
+	plainWidth  = 3    // of a rule, in points
+	plainPieces = 5000 // objects that are checked
 )
 
-// textAlone reports whether a page shows nothing but text, all of whose characters
-// are known, and a few thin rules. What cannot be looked at may be more.
+// textAlone reports whether a page shows nothing but text of known characters and a few thin
+// rules. It reports false if an object cannot be checked.
 func (d *document) textAlone(number int, text string) bool {
 	if text == "" || strings.ContainsRune(text, unknownChar) {
 		return false
@@ -52,8 +52,8 @@ func (h handle) thin(path references.FPDF_PAGEOBJECT) bool {
 	return err == nil && min(b.Right-b.Left, b.Top-b.Bottom) <= plainWidth
 }
 
-// mapped reports whether the fonts of a page say of each of its characters what it
-// means. Others come with their number in the font, which may look like a letter.
+// mapped reports whether the fonts of a page say what each of its characters means. PDFium
+// reports others by their number in the font, which may look like a letter.
 func (h handle) mapped(page requests.Page) bool {
 	loaded, err := h.in.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
 	if err != nil {
@@ -73,7 +73,7 @@ func (h handle) mapped(page requests.Page) bool {
 	return true
 }
 
-// marked tells whether something else than links was laid over a page.
+// marked reports whether a page has annotations other than links.
 func (h handle) marked(page requests.Page) (marked bool) {
 	whole := h.eachAnnotation(page, func(kind enums.FPDF_ANNOTATION_SUBTYPE, _ references.FPDF_ANNOTATION) {
 		marked = marked || kind != enums.FPDF_ANNOT_SUBTYPE_LINK

@@ -68,7 +68,7 @@ func TestPicturesGoWhereTextDoesNotTell(t *testing.T) {
 	}
 }
 
-// A page whose font does not say what its chars mean has a picture, though they look
+// A page whose font does not say what its signs mean has a picture, though they look
 // like letters; so has one of whose text nothing is known.
 func TestTextThatIsNotKnownHasAPicture(t *testing.T) {
 	const descriptor = "<</Type/FontDescriptor/FontName/X/Flags 4/FontBBox[0 0 1000 1000]/ItalicAngle 0/Ascent 800/Descent 0/CapHeight 800/StemV 80>>"

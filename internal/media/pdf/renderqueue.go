@@ -16,12 +16,12 @@ const (
 // renderQueue draws pages on two processors: the caller, and a helper with a PDFium and a
 // document of its own. Ten pages each of six mixed documents take 2.4 s instead of 4.0 s.
 type renderQueue struct {
-	helped bool      // a helper is of use
+	helped bool      // a helper may draw
 	until  time.Time // all pages but the first are to be drawn by then; zero: without bound
 
 	mu      sync.Mutex
 	todo    []int // numbers of pages
-	begun   int   // pages that were taken
+	begun   int   // number of pages taken from todo
 	longest time.Duration
 	drawn   map[int]drawing
 	helping bool
@@ -41,13 +41,13 @@ func (d *document) newRenderQueue(within time.Duration) *renderQueue {
 	return g
 }
 
-// late reports that a page that takes as long as the longest so far would be drawn too
-// late. g.mu is held, or no helper draws any more.
+// late reports whether a page that takes as long as the longest so far would be drawn too late.
+// g.mu is held, or the helper has ended.
 func (g *renderQueue) late() bool {
 	return !g.until.IsZero() && time.Now().Add(g.longest).After(g.until)
 }
 
-// add has a page drawn. Once there are some, a helper begins with them.
+// add queues a page. From the second one on, a helper draws, too.
 func (g *renderQueue) add(d *document, number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,8 +58,7 @@ func (g *renderQueue) add(d *document, number int) {
 	}
 }
 
-// help draws until nothing is left. If it cannot start, the caller draws all
-// pages.
+// help draws until the queue is empty. If it cannot start, the caller draws all pages.
 func (g *renderQueue) help(d *document) {
 	if d.second == nil {
 		second, err := openIn(d.pool, d.data)
@@ -73,7 +72,7 @@ func (g *renderQueue) help(d *document) {
 		if !ok {
 			return
 		}
-		d.second.flatten(number) // as the other did for its text: both draw the same
+		d.second.flatten(number) // as for its text: both draw the same
 		g.draw(d.second, number)
 	}
 }
@@ -100,7 +99,7 @@ func (g *renderQueue) draw(d *document, number int) {
 	g.mu.Unlock()
 }
 
-// finish draws what is left and waits for the helper. told hears of each page.
+// finish draws the rest, calling progress for each page, and waits for the helper.
 func (g *renderQueue) finish(d *document, progress func(number int)) {
 	for {
 		number, ok := g.take()
@@ -113,7 +112,7 @@ func (g *renderQueue) finish(d *document, progress func(number int)) {
 	g.wait.Wait()
 }
 
-// stop has nothing more drawn, and waits for the helper.
+// stop empties the queue, and waits for the helper.
 func (g *renderQueue) stop() {
 	g.mu.Lock()
 	g.todo = nil

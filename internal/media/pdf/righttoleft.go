@@ -17,7 +17,7 @@ func (p *pageText) fixRightToLeft() {
 		return
 	}
 	if way, ok := p.rotation(); !ok || way != enums.FPDF_PAGE_ROTATION_NONE {
-		return // what is right of what is not told by places alone
+		return // "right of" means nothing on a rotated page
 	}
 	p.closeGaps()
 	for from := 0; from < len(p.chars); {
@@ -47,8 +47,8 @@ func (p *pageText) fixRightToLeft() {
 	}
 }
 
-// reverseParts turns round what of a word was turned round, though not the whole of
-// it: a sign that stands for several letters is a word of its own to PDFium.
+// reverseParts reverses the parts of a word that are reversed. PDFium splits a word at a
+// character that stands for several letters.
 func (p *pageText) reverseParts(from, to int) {
 	for first := from; first < to; {
 		last := first
@@ -65,8 +65,8 @@ func (p *pageText) reverseParts(from, to int) {
 	}
 }
 
-// closeGaps takes spaces away where there is no gap: PDFium adds them where what
-// is drawn next stands left of what was drawn last.
+// closeGaps removes spaces between words without a gap. PDFium adds a space if a character is
+// drawn to the left of the one before.
 func (p *pageText) closeGaps() {
 	for from := 0; from < len(p.chars); {
 		to := p.wordEnd(from)
@@ -81,7 +81,7 @@ func (p *pageText) closeGaps() {
 	}
 }
 
-// adjacent reports whether a word ends where the next one begins, to the left of it.
+// adjacent reports whether the next word begins directly to the left of a word.
 func (p *pageText) adjacent(from, to, next, end int) bool {
 	edge := func(from, to int) (left, right, height float64, ok bool) {
 		for i := from; i < to; i++ {
@@ -100,13 +100,13 @@ func (p *pageText) adjacent(from, to, next, end int) bool {
 	return ok && known && gap < noGap && gap > -noGap-someGap
 }
 
-// backwards tells of a word whether its last letter stands right of its first, or
-// whether marks stand before the letter that they belong to.
+// backwards reports whether the last letter of a word is right of its first, or whether the
+// word begins with a mark, which belongs behind its letter.
 func (p *pageText) backwards(from, to int) bool {
 	return unicode.Is(unicode.Mn, p.chars[from]) || p.leftOf(p.firstLetter(from, to), p.lastLetter(from, to))
 }
 
-// firstLetter is that of a word, which may begin with marks where it was turned round.
+// firstLetter returns the first letter of a word, which begins with marks if it is reversed.
 func (p *pageText) firstLetter(from, to int) int {
 	for i := from; i < to; i++ {
 		if unicode.IsLetter(p.chars[i]) {
@@ -125,7 +125,7 @@ func (p *pageText) lastLetter(from, to int) int {
 	return from
 }
 
-// wordEnd is the place behind a word that runs from right to left; from where none
+// wordEnd returns the index behind a word that runs from right to left, and from if none
 // begins there.
 func (p *pageText) wordEnd(from int) (to int) {
 	for to = from; to < len(p.chars) && runsLeft(p.chars[to], to > from) && (to == from || !p.before[to]); to++ {
@@ -133,13 +133,13 @@ func (p *pageText) wordEnd(from int) (to int) {
 	return to
 }
 
-// runsLeft tells whether a sign is a letter of a script that runs from right to left;
-// within a word it may be a mark on one.
+// runsLeft reports a letter of a script that runs from right to left, and within a word also a
+// mark.
 func runsLeft(sign rune, within bool) bool {
 	return unicode.In(sign, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko) || within && unicode.Is(unicode.Mn, sign)
 }
 
-// leftOf reports whether one sign stands right of another, on the same line.
+// leftOf reports whether the first of two characters is left of the second, on the same line.
 func (p *places) leftOf(from, to int) bool {
 	a, ok := p.wide(from)
 	b, known := p.wide(to)

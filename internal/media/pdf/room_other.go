@@ -4,5 +4,5 @@ package pdf
 
 import "os"
 
-// roomFor cannot tell without writing: it shows when there is something to keep.
+// roomFor does not know the room on this system: writing shows it.
 func roomFor(*os.File, int64) bool { return true }

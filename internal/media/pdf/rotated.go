@@ -10,10 +10,10 @@ import (
 // maxAngles bounds the characters of a page whose angle is read.
 const maxAngles = 64
 
-// turnUpright turns a page on whose side most of its text lies, as wide tables do:
-// PDFium takes the lines of such text for one line, and reads them in an order of no
-// use. So it does with columns of vertical writing, from left to right; with the right
-// side of the page up, they are lines below each other. back turns it as it was; nil: it is upright.
+// turnUpright rotates a page whose text mostly runs up or down the page, as in wide tables:
+// PDFium takes all lines of such text for one, and mixes their characters. It does the same
+// with columns of vertical writing; with the right side of the page up, these columns are
+// lines. back undoes the rotation; nil: the page was not rotated.
 func (d *document) turnUpright(number int, p *pageText) (back func()) {
 	upright, ok := p.rotation()
 	if !ok {
@@ -23,16 +23,16 @@ func (d *document) turnUpright(number int, p *pageText) (back func()) {
 	if err != nil || was.PageRotation == upright {
 		return nil
 	}
-	turn := func(to enums.FPDF_PAGE_ROTATION) {
+	rotate := func(to enums.FPDF_PAGE_ROTATION) {
 		d.in.FPDFPage_SetRotation(&requests.FPDFPage_SetRotation{Page: d.page(number), Rotate: to})
 	}
-	turn(upright)
-	return func() { turn(was.PageRotation) }
+	rotate(upright)
+	return func() { rotate(was.PageRotation) }
 }
 
 // rotation returns the rotation of the page that makes most of its characters upright, or,
-// if they are below each other, the first column the topmost; ok is false if they have no
-// common angle.
+// for columns of vertical writing, makes the first column the top line. ok is false if the
+// characters have no common angle.
 func (p *pageText) rotation() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 	var ways [4]int
 	asked, below := 0, 0
@@ -64,7 +64,7 @@ func (p *pageText) rotation() (turns enums.FPDF_PAGE_ROTATION, ok bool) {
 	return 0, false
 }
 
-// directlyAbove tells whether a sign stands right on top of the next one.
+// directlyAbove reports whether a character is directly above the next one.
 func (p *pageText) directlyAbove(i, k int) bool {
 	if k >= len(p.chars) || p.chars[k] <= ' ' {
 		return false

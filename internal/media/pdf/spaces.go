@@ -2,20 +2,20 @@ package pdf
 
 import "unicode"
 
-// Bounds of the gap between two chars, in parts of the height of their line.
+// Bounds of the gap between two characters, in parts of the height of their line.
 const (
-	noGap   = 0.03 // what a space is no space below
-	someGap = 0.13 // what is a space above, beyond the gaps beside it
-	looks   = 150  // how many pairs of a page are looked at, before all are
+	noGap   = 0.03 // below this gap there is no space
+	someGap = 0.13 // a gap that exceeds its neighbours by more is a space
+	samples = 150  // pairs of a page that are checked before all are
 )
 
-// fixSpaces sets right where words end, which some documents leave to their
-// geometry alone: there are chars of spaces within words, where nothing is seen,
-// and gaps between words without a sign. To look at every pair takes longer than
-// all else about a text; so it is done where a few of them gave reason to.
+// fixSpaces removes and adds spaces by the gaps between characters. Some documents have
+// space characters within words, where no gap is seen, or gaps between words without a space
+// character. Checking every pair takes longer than the rest of reading a text, so all pairs
+// are checked only if two of a sample are wrong.
 func (p *pageText) fixSpaces() {
 	pairs := p.pairs()
-	step := max(1, len(pairs)/looks)
+	step := max(1, len(pairs)/samples)
 	wrong := 0
 	for n, pair := range pairs {
 		if suspect := p.suspect(pair); suspect || n%step == 0 {
@@ -32,8 +32,8 @@ func (p *pageText) fixSpaces() {
 	}
 }
 
-// pairs are the places of every two chars that stand beside each other on a line
-// of a script that divides words by spaces.
+// pairs returns the indexes of every two neighbouring characters of a line, in scripts that
+// separate words by spaces.
 func (p *pageText) pairs() (out [][2]int) {
 	last := -1
 	for i, sign := range p.chars {
@@ -53,8 +53,8 @@ func (p *pageText) pairs() (out [][2]int) {
 
 func ligature(r rune) bool { return r >= 'ﬀ' && r <= 'ﬆ' }
 
-// suspect tells of a pair that is often wrong: letters that fonts draw as one,
-// which are wider than they say, before a space, and a sentence's end without.
+// suspect reports a pair that is often wrong: a ligature before a space, as ligatures are
+// wider than fonts say, and the end of a sentence without a space.
 func (p *pageText) suspect(pair [2]int) bool {
 	i, k := pair[0], pair[1]
 	if k > i+1 {
@@ -70,8 +70,8 @@ func (p *pageText) suspect(pair [2]int) bool {
 	return unicode.IsUpper(p.chars[k]) && (unicode.IsLower(p.chars[i]) || unicode.IsPunct(p.chars[i]))
 }
 
-// fixSpace takes spaces between two chars away where there is no gap, or adds one
-// where there is. It tells whether it did.
+// fixSpace removes the spaces between two characters if there is no gap, or adds one if there
+// is. It reports whether it changed anything.
 func (p *pageText) fixSpace(pair [2]int) bool {
 	i, k := pair[0], pair[1]
 	gap, ok := p.gap(i, k)
@@ -86,8 +86,8 @@ func (p *pageText) fixSpace(pair [2]int) bool {
 		p.before[k] = true
 		return true
 	}
-	// Signs may be set closer than they are wide, and a space may have no width
-	// where its font is not at hand: that says nothing.
+	// Characters may be set closer than they are wide, and a space has no width if its font is
+	// missing: neither shows that the space is wrong.
 	if gap > beside+someGap || gap > noGap && !p.inkMeets(i, k) || !p.wideSpaces(i+1, k) {
 		return false
 	}
@@ -112,8 +112,8 @@ func (p *places) gap(i, k int) (gap float64, ok bool) {
 	return (b.left - a.right) / height, level && b.left > a.left && b.right > a.right
 }
 
-// gapBeside is the least gap of those around a pair within words, 0 where there is
-// none: chars may be set apart, or close.
+// gapBeside returns the smallest gap around a pair within words, and 0 if there is none:
+// characters may be set wide or tight.
 func (p *pageText) gapBeside(i, k int) float64 {
 	least, any := 0.0, false
 	for _, pair := range [][2]int{{i - 2, i - 1}, {i - 1, i}, {k, k + 1}, {k + 1, k + 2}} {
@@ -127,7 +127,7 @@ func (p *pageText) gapBeside(i, k int) float64 {
 	return least
 }
 
-// wideSpaces tells whether all spaces in a place have a width of their own.
+// wideSpaces reports whether all spaces in a range have a width.
 func (p *pageText) wideSpaces(from, to int) bool {
 	for i := from; i < to; i++ {
 		if b, _ := p.wide(i); p.chars[i] != 0 && b.right-b.left < 0.01*(b.top-b.bottom) {
@@ -137,7 +137,7 @@ func (p *pageText) wideSpaces(from, to int) bool {
 	return true
 }
 
-// inkMeets reports whether the ink of two chars of a line meets.
+// inkMeets reports whether the ink of two characters of a line meets.
 func (p *places) inkMeets(i, k int) bool {
 	a, okA := p.tight(i)
 	b, okB := p.tight(k)

@@ -11,12 +11,12 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// unknownChar stands for chars whose font does not say what they mean, so that
-// "err != nil" drawn with such a sign does not come as "err nil".
+// unknownChar replaces characters whose font does not say what they mean, so that "err != nil"
+// drawn with such a character does not become "err nil".
 const unknownChar = unicode.ReplacementChar
 
-// text is a page's text in reading order, with that of its annotations and
-// filled fields.
+// text returns a page's text in reading order, with the text of its annotations and filled
+// fields.
 func (d *document) text(number int) (string, error) {
 	d.flatten(number)
 	p, err := d.chars(number)
@@ -54,8 +54,8 @@ func (d *document) chars(number int) (*pageText, error) {
 // maxAnnotations bounds how many annotations of a page are looked at.
 const maxAnnotations = 2000
 
-// flatten makes the annotations of a page that show something a part of it, as
-// only what is part of it has text. Where that fails they are drawn all the same.
+// flatten makes visible annotations part of the page, as PDFium reads no text of others. If it
+// fails, they are drawn all the same.
 func (d *document) flatten(number int) {
 	if _, done := d.attached[number]; done {
 		return
@@ -68,12 +68,12 @@ func (d *document) flatten(number int) {
 	if shows && d.storeBounds(number) {
 		d.makeAppearances(number)
 		d.in.FPDFPage_Flatten(&requests.FPDFPage_Flatten{Page: d.page(number), Usage: requests.FPDFPage_FlattenUsageNormalDisplay})
-		d.closePage() // it is read anew
+		d.closePage() // the next call reads it again
 	}
 }
 
-// annotations tells whether a page has any that may show text, which links do not,
-// and names the files that are pinned to it.
+// annotations reports whether a page has annotations that may show text, as links do not, and
+// names the files that are attached to the page.
 func (d *document) annotations(number int) (shows bool, files []string) {
 	d.eachAnnotation(d.page(number), func(kind enums.FPDF_ANNOTATION_SUBTYPE, a references.FPDF_ANNOTATION) {
 		switch kind {
@@ -90,8 +90,8 @@ func (d *document) annotations(number int) (shows bool, files []string) {
 	return shows, files
 }
 
-// eachAnnotation calls look for the annotations of a page, and tells whether it could for
-// all of them.
+// eachAnnotation calls look for the annotations of a page, and reports whether it reached all
+// of them.
 func (h handle) eachAnnotation(page requests.Page, look func(enums.FPDF_ANNOTATION_SUBTYPE, references.FPDF_ANNOTATION)) (whole bool) {
 	n, err := h.in.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: page})
 	if err != nil {
@@ -114,10 +114,9 @@ func (h handle) eachAnnotation(page requests.Page, look func(enums.FPDF_ANNOTATI
 	return whole
 }
 
-// makeAppearances gives an appearance to the annotations that are to have one made for them:
-// marks, and fields that were filled by a program that leaves that to others. PDFium
-// makes it where it draws, be it beside the paper; flattening leaves out those
-// without.
+// makeAppearances has PDFium make the missing appearances of annotations: marks, and fields
+// filled by a program that made none. PDFium makes them when it draws, even if it draws beside
+// the page; flattening leaves out annotations without an appearance.
 func (d *document) makeAppearances(number int) {
 	on, err := newBitmap(d.in, 1, 1)
 	if err != nil {
@@ -129,8 +128,8 @@ func (d *document) makeAppearances(number int) {
 	})
 }
 
-// storeBounds writes a page's bounds down with it, where flattening looks for them: it
-// takes pages that have theirs from the document for letters.
+// storeBounds sets a page's boxes on the page itself. Flattening takes a page that inherits
+// its boxes for one of letter size.
 func (d *document) storeBounds(number int) bool {
 	if _, _, ok := d.size(number); !ok && !d.ignoreCropBox(number) {
 		return false
@@ -147,7 +146,8 @@ func (d *document) storeBounds(number int) bool {
 	return err == nil
 }
 
-// pageText is the text of a page as PDFium has it: chars in reading order, with their places.
+// pageText is the text of a page as PDFium has it: characters in reading order, with their
+// places.
 type pageText struct {
 	places
 	chars []rune // halves of surrogate pairs are two; 0: left out
@@ -155,7 +155,7 @@ type pageText struct {
 	before map[int]bool
 }
 
-// places finds the place of each sign of a page, by its index.
+// places finds the place of each character of a page, by its index.
 type places struct {
 	in    pdfium.Pdfium
 	ref   references.FPDF_TEXTPAGE
@@ -166,8 +166,8 @@ func (p *pageText) close() {
 	p.in.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: p.ref})
 }
 
-// load reads the chars. All at once is quicker by far than one by one, but leaves
-// out those without a name.
+// load reads the characters. Reading all at once is much quicker than one by one, but leaves
+// out those that the font does not map.
 func (p *pageText) load() error {
 	n, err := p.in.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: p.ref})
 	if err != nil || n.Count <= 0 {
@@ -194,8 +194,7 @@ func (p *pageText) load() error {
 	return nil
 }
 
-// named is a sign, or what stands for one that has no more than its number in a
-// font.
+// named returns a character, and unknownChar for one that is only a number in its font.
 func named(sign rune) rune {
 	if sign < ' ' && !strings.ContainsRune("\t\n\r\u0002", sign) {
 		return unknownChar
@@ -227,8 +226,8 @@ func (p *pageText) String() string {
 	return out.String()
 }
 
-// box is where a sign stands, in points. The wide one reaches to where the next
-// one is meant to begin, the tight one around its ink.
+// box is the place of a character, in points. The wide box reaches to where the next character
+// is meant to begin, the tight box holds the ink.
 type box struct{ left, right, bottom, top float64 }
 
 func (p *places) wide(i int) (box, bool) {
@@ -252,8 +251,9 @@ func (p *places) tight(i int) (box, bool) {
 	return box{r.Left, r.Right, r.Bottom, r.Top}, true
 }
 
-// tidy makes plain lines of what PDFium says: one newline each, no blanks behind,
-// a word that a hyphen divides at the end of its line put together, as poppler does.
+// tidy makes plain lines of PDFium's text: one newline each, no blanks at the end, at most one
+// empty line in a row, and words joined that a hyphen divides at the end of a line, as by
+// poppler.
 func tidy(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0002", "", "\ufffe", "", "\x00", "").Replace(s)
 	var out strings.Builder
@@ -271,7 +271,7 @@ func tidy(s string) string {
 	return strings.Trim(out.String(), "\n")
 }
 
-// head is the beginning of a text, cut between characters.
+// head returns at most n bytes of a text, cut between characters.
 func head(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -24,10 +24,10 @@ const memoryPages = 8192
 // reportEvery is the time between two progress reports of compiling.
 const reportEvery = time.Second
 
-// Warm readies PDFium: it is compiled, which takes seconds, or read where an
-// earlier process has done that. What was kept and is damaged is thrown away and
-// made anew; where nothing can be kept, it is compiled for this process alone.
-// told hears how many seconds it takes where it has to be compiled.
+// Warm starts PDFium. It loads the code that an earlier process compiled, or compiles it, which
+// takes seconds, and keeps it for later processes. Damaged code is deleted and compiled again;
+// if nothing can be kept, PDFium is compiled for this process alone. progress receives the
+// seconds that compiling takes.
 func (r *Reader) Warm(progress media.Progress) (err error) {
 	if r.pool != nil {
 		return nil
@@ -44,12 +44,11 @@ func (r *Reader) Warm(progress media.Progress) (err error) {
 	return err
 }
 
-// ErrNotKept is wrapped by the error of Prepare where nothing can be kept.
+// ErrNotKept is wrapped by the error of Prepare if nothing can be kept.
 var ErrNotKept = errors.New("PDFium is compiled anew by each process that reads PDFs, as its cache folder is full or cannot be written")
 
-// Prepare sees to it that PDFium lies compiled for later processes. Where
-// nothing can be kept it says so: ErrNotKept, with the folder. It compiles nothing
-// where that can be known before.
+// Prepare compiles PDFium for later processes, unless it is compiled. If nothing can be kept,
+// the error is ErrNotKept, with the folder; if that shows before, nothing is compiled.
 func (r *Reader) Prepare(progress media.Progress) (err error) {
 	if r.pool != nil || r.ready() == nil {
 		return nil
@@ -77,7 +76,7 @@ func (r *Reader) ready() error {
 	return nil
 }
 
-// What is told while PDFium is readied.
+// The steps that progress names.
 const (
 	compilingOnce = "readying PDFium, which is compiled once on this machine"
 	compilingAnew = "readying PDFium, which is compiled anew each time where its cache folder is full or cannot be written"
@@ -108,7 +107,7 @@ var errNoRoom = errors.New("no room for compiled code")
 // compileInto starts PDFium, and leaves it compiled in the folder, which it makes.
 func (r *Reader) compileInto(t *folderLock) (pdfium.Pool, error) {
 	if r.cache != "" {
-		_ = os.MkdirAll(string(r.cache), 0o700) // whether it is there shows next
+		_ = os.MkdirAll(string(r.cache), 0o700) // openFolder reports a failure
 	}
 	c, err := r.openFolder()
 	if err != nil {
@@ -120,7 +119,7 @@ func (r *Reader) compileInto(t *folderLock) (pdfium.Pool, error) {
 	return c.start(t)
 }
 
-// every tells each period, until it is ended, how many have passed.
+// every reports each period how many have passed, until end is called.
 func every(period time.Duration, progress media.Progress, what *atomic.Value) (end func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -178,8 +177,7 @@ func (c compiled) start(t *folderLock) (pdfium.Pool, error) {
 	return pool, nil
 }
 
-// start starts PDFium; compiled code is read from and written to what keeps it. nil
-// keeps nothing.
+// start starts PDFium with a cache of compiled code; nil: none.
 func start(kept wazero.CompilationCache) (pool pdfium.Pool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -195,7 +193,7 @@ func start(kept wazero.CompilationCache) (pool pdfium.Pool, err error) {
 	})
 }
 
-// fonts are the folders that text without fonts of its own is drawn from.
+// fonts returns the system's folders of fonts, for text without embedded fonts.
 func fonts() wazero.FSConfig {
 	config := wazero.NewFSConfig()
 	for _, dir := range []string{"/usr/share/fonts", "/usr/share/X11/fonts", "/usr/local/share/fonts", "/usr/share/fonts/truetype", "/System/Library/Fonts", "/Library/Fonts"} {

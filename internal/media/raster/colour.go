@@ -24,9 +24,9 @@ const (
 	iccEntry   = 12
 )
 
-// profileOf makes a converter of the profile that a file carries. nil: none, one for colours of
-// another kind, one of sRGB, or one that cannot be read. approximate: the colours
-// need a profile that there is not, as those of ink always do.
+// profileOf makes a converter from a file's profile. nil: there is no profile, or it is of another
+// kind of colours, of sRGB, or unreadable. approximate: the colours need a profile that is
+// missing, as colours of ink always do.
 func profileOf(raw []byte, ink bool) (c *converter, approximate bool) {
 	switch {
 	case len(raw) == 0:
@@ -62,8 +62,8 @@ func readProfile(raw []byte) (c *converter, err error) {
 	return c, nil
 }
 
-// probe converts colours from all over their space. The library panics over some
-// damaged profiles, and over those whose curves are all straight.
+// probe converts 256 colours. The library panics on some damaged profiles, and on profiles whose
+// curves are all straight.
 func (c *converter) probe() {
 	var from [4]uint8
 	for n := range 4 * 4 * 4 * 4 {

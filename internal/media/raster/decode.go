@@ -164,8 +164,8 @@ const (
 	tiffFilledEnds  = 4
 )
 
-// decodeTIFF decodes the first page. The library overlooks some of what a page says of
-// itself, and what it makes of such a page is another picture.
+// decodeTIFF decodes the first page. The library ignores some tags, and would decode pages with
+// these to another picture.
 func decodeTIFF(data []byte) (image.Image, error) {
 	l := media.LayoutOf(data)
 	fax := l.Compression == tiffFax3 || l.Compression == tiffFax4
@@ -179,7 +179,7 @@ func decodeTIFF(data []byte) (image.Image, error) {
 	}
 	img, err := tiff.Decode(bytes.NewReader(data))
 	if m, ok := img.(*image.Gray); ok && fax && l.Photometric == tiffBlackIsZero {
-		for i := range m.Pix { // a run of white is of bits that are 0, which here mean black
+		for i := range m.Pix { // the library takes 0 for white, which is black here
 			m.Pix[i] = ^m.Pix[i]
 		}
 	}

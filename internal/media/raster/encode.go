@@ -173,8 +173,7 @@ func onWhite(img image.Image) *image.RGBA {
 	return out
 }
 
-// reduced brings a picture down to so many colours, without dithering: what is read
-// of such a picture is text.
+// reduced reduces a picture to so many colours, without dithering, which would blur text.
 func reduced(img image.Image, colours int) *image.Paletted {
 	q := quantize.MedianCutQuantizer{Aggregation: quantize.Mean}
 	out := image.NewPaletted(img.Bounds(), q.Quantize(make(color.Palette, 0, colours), img))

@@ -36,9 +36,9 @@ const (
 	bmpInfo4      = 108 // with masks: the library reads alpha of no older one
 )
 
-// icon decodes a bitmap without a file header, below which a mask stands: one bit a
-// pixel, set where the pixel is transparent. The mask counts where the pixels have
-// no alpha, and may be missing where they are of 32 bits.
+// icon decodes a bitmap without a file header. A mask follows the bitmap: one bit a pixel, set if
+// the pixel is transparent. The mask counts if the pixels have no alpha, and may be missing if
+// they have 32 bits.
 func icon(data []byte) (image.Image, error) {
 	le := binary.LittleEndian
 	if len(data) < bmpInfo || le.Uint32(data) < bmpInfo || uint64(le.Uint32(data)) > uint64(len(data)) {

@@ -44,8 +44,8 @@ func (p *picture) openJPEG(data []byte, v StoredView) (profile []byte, err error
 	return img.Profile, nil
 }
 
-// subsampled returns planes as an *image.YCbCr where that has their sampling and
-// the part begins with a whole sample of each; else nil.
+// subsampled returns planes as an *image.YCbCr, and nil if that lacks their sampling, or the
+// part does not begin with a whole sample of each.
 func subsampled(planes []scaledjpeg.Plane, at image.Rectangle, scale int) *image.YCbCr {
 	y, cb, cr := planes[0], planes[1], planes[2]
 	if y.PerX != float64(scale) || y.PerY != float64(scale) || cb.PerX != cr.PerX || cb.PerY != cr.PerY {
@@ -68,8 +68,8 @@ func subsampled(planes []scaledjpeg.Plane, at image.Rectangle, scale int) *image
 	}
 }
 
-// upsampled returns a part of a plane with one sample a pixel, each repeated as often
-// as the plane has fewer of them.
+// upsampled returns a part of a plane with one sample a pixel. Samples are repeated if the plane
+// has fewer.
 func upsampled(q scaledjpeg.Plane, at image.Rectangle, scale int) (*image.Gray, error) {
 	out := image.NewGray(image.Rect(0, 0, at.Dx(), at.Dy()))
 	columns := make([]int, at.Dx())
@@ -89,8 +89,7 @@ func upsampled(q scaledjpeg.Plane, at image.Rectangle, scale int) (*image.Gray, 
 	return out, nil
 }
 
-// combined makes colours of the first three planes. Those of ink are the paper that
-// is left: 255 is no ink.
+// combined makes RGB of the first three planes. In planes of ink, 255 is no ink.
 func combined(model scaledjpeg.Model, planes []*image.Gray) image.Image {
 	out := image.NewRGBA(planes[0].Rect)
 	for i := range planes[0].Pix {

@@ -25,9 +25,9 @@ type RGB = imaging.NRGB
 // opaque *image.RGBA, or an *image.NRGBA that is not opaque; so are those
 // that it is given, or an opaque *image.NRGBA.
 type Library interface {
-	// Decode decodes what a view shows of a file whose structure is whole, at the view's size
-	// unless that is larger than the part. whole is the size that the header says. nil: this
-	// package decodes the file, or says why it cannot be decoded.
+	// Decode decodes the part of a file that a view shows, at the view's size unless that is
+	// larger than the part. The structure of the file is whole; whole is the size in its header.
+	// nil: this package decodes the file, or says why it cannot be decoded.
 	Decode(data []byte, kind media.Kind, whole image.Point, v StoredView) image.Image
 	// Resize scales a picture. nil: this package scales it.
 	Resize(img image.Image, width, height int) image.Image
@@ -88,7 +88,7 @@ func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, e
 	return p, nil
 }
 
-// rare reports whether an error says that a file is made in an unsupported way.
+// rare reports an error of a file that is sound but of an unsupported form.
 func rare(err error) bool {
 	var own media.RareError
 	var ofTIFF tiff.UnsupportedError
@@ -102,8 +102,7 @@ func forVips(k media.Kind) bool {
 
 // picture implements media.Picture.
 type picture struct {
-	// img is the part to show, as it is stored, from (0, 0), at most as large as it is
-	// asked for: an *image.Gray, an *image.YCbCr, an opaque *image.RGBA, or an
+	// img is the part to show, in stored orientation, from (0, 0), at most as large as the view: an *image.Gray, an *image.YCbCr, an opaque *image.RGBA, or an
 	// *image.NRGBA.
 	img image.Image
 	// black is the fourth ink of CMYK, and img the others; 255 is no ink. nil: none.
@@ -115,7 +114,7 @@ type picture struct {
 	approximate bool       // it needs a profile that it does not have
 
 	mu   sync.Mutex  // of last
-	last image.Image // of the size made last: most steps differ in quality alone
+	last image.Image // the last result: most encodings differ in quality alone
 }
 
 // Opaque implements media.Picture.
@@ -141,8 +140,8 @@ func (p *picture) open(data []byte, kind media.Kind, whole, part image.Rectangle
 	return iccOf(kind, data), nil
 }
 
-// shrink scales the picture down to the largest size that it is asked for: smaller ones
-// are made of that, in a quarter of the time, and the memory of the whole is free.
+// shrink scales the picture down to the largest size that Render is asked for. Smaller sizes
+// are made from that in a quarter of the time, and the memory of the whole picture is freed.
 func (p *picture) shrink(w, h int) {
 	if size := p.img.Bounds().Size(); w > size.X || h > size.Y {
 		return
@@ -153,7 +152,7 @@ func (p *picture) shrink(w, h int) {
 	}
 }
 
-// resized returns a picture at a size, by the library where there is one that can.
+// resized scales a picture, by the library if it can.
 func (p *picture) resized(img image.Image, w, h int) image.Image {
 	if p.library != nil && img.Bounds().Size() != image.Pt(w, h) {
 		if out := p.library.Resize(img, w, h); out != nil {
@@ -163,7 +162,7 @@ func (p *picture) resized(img image.Image, w, h int) image.Image {
 	return resized(img, w, h, p.opaque)
 }
 
-// openByLibrary has the library decode a file that lacks no part, and returns its ICC
+// openByLibrary has the library decode a file whose structure is whole, and returns its ICC
 // profile.
 func (p *picture) openByLibrary(data []byte, kind media.Kind, whole image.Point, v StoredView) (profile []byte, ok bool) {
 	if p.library == nil {
@@ -246,8 +245,8 @@ func upright(img image.Image, orientation int) image.Image {
 	return img
 }
 
-// storedRect returns where a part of the upright picture lies in one of w x h as it
-// is stored.
+// storedRect returns the place of a part of the upright picture in the stored picture, which
+// has w x h pixels.
 func storedRect(orientation int, r image.Rectangle, w, h int) image.Rectangle {
 	if orientation >= 5 {
 		r = image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
@@ -263,8 +262,7 @@ func storedRect(orientation int, r image.Rectangle, w, h int) image.Rectangle {
 	return r
 }
 
-// cropped returns a part of a picture with its corner at (0, 0): imaging takes that
-// for granted.
+// cropped returns a part of a picture with its corner at (0, 0), as imaging assumes.
 func cropped(img image.Image, part image.Rectangle) image.Image {
 	type cropper interface {
 		SubImage(image.Rectangle) image.Image
@@ -296,8 +294,8 @@ func cropped(img image.Image, part image.Rectangle) image.Image {
 	return sub
 }
 
-// normalized brings a decoded picture into one of few forms: *image.Gray, opaque
-// *image.RGBA, or *image.NRGBA.
+// normalized converts a decoded picture to an *image.Gray, an opaque *image.RGBA, or an
+// *image.NRGBA.
 func normalized(img image.Image) (out image.Image, opaque bool) {
 	switch m := img.(type) {
 	case *image.Gray:

@@ -111,7 +111,7 @@ const (
 type reading struct {
 	set   Set
 	score float64
-	text  []byte // the sample, to tell apart from other readings
+	text  []byte // the decoded sample
 }
 
 // Detect recognises the legacy charset of a text by its lines beyond ASCII. It
