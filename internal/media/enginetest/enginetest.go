@@ -123,27 +123,40 @@ func request(kind media.Kind) media.Request {
 // shown decodes what a model is shown.
 func (s suite) shown(t testing.TB, r media.Result) image.Image {
 	t.Helper()
-	f, err := media.Inspect(r.As, bytes.NewReader(r.Data), int64(len(r.Data)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if media.Check(r.As, r.Data) != nil || media.Sniff(r.Data, "") != r.As {
 		t.Fatal("what is shown is damaged")
 	}
-	p, err := s.engine.Open(r.Data, f, media.View{Part: media.Rect{Width: f.Width, Height: f.Height}, Width: f.Width, Height: f.Height})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, f := s.open(t, r.As, r.Data)
 	defer p.Close()
-	out, err := p.Render(media.Encoding{Width: f.Width, Height: f.Height, As: media.PNG})
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, img := rendered(t, p, media.Encoding{Width: f.Width, Height: f.Height, As: media.PNG})
 	return img
+}
+
+// open opens a whole picture at its own size.
+func (s suite) open(t testing.TB, kind media.Kind, data []byte) (media.Picture, media.Facts) {
+	t.Helper()
+	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.engine.Open(data, f, media.View{Part: media.Rect{Width: f.Width, Height: f.Height}, Width: f.Width, Height: f.Height})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, f
+}
+
+// rendered is an encoding of a picture, and what it decodes to.
+func rendered(t testing.TB, p media.Picture, e media.Encoding) (data []byte, img image.Image) {
+	t.Helper()
+	data, err := p.Render(e)
+	if err == nil {
+		img, _, err = image.Decode(bytes.NewReader(data))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, img
 }
 
 // marker is the middle of what is red.
@@ -268,18 +281,11 @@ func (s suite) transparency(t *testing.T) {
 	if _, _, _, a := m.At(25, 45).RGBA(); a != 0 || color.NRGBAModel.Convert(m.At(25, 5)) != (color.NRGBA{10, 200, 30, 255}) {
 		t.Errorf("%v %v", m.At(25, 45), m.At(25, 5))
 	}
-	p, err := s.engine.Open(written(t, media.PNG, img), media.Facts{Kind: media.PNG, Width: 100, Height: 100, Orientation: 1}, media.View{Part: media.Rect{Width: 100, Height: 100}, Width: 50, Height: 50})
-	if err != nil || p.Opaque() {
-		t.Fatal(err)
+	p, _ := s.open(t, media.PNG, written(t, media.PNG, img))
+	if p.Opaque() {
+		t.Fatal("it counts as opaque")
 	}
-	out, err := p.Render(media.Encoding{Width: 50, Height: 50, As: media.JPEG, Quality: 90})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := jpeg.Decode(bytes.NewReader(out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, j := rendered(t, p, media.Encoding{Width: 50, Height: 50, As: media.JPEG, Quality: 90})
 	if r, g, b, _ := j.At(25, 45).RGBA(); r < 0xfa00 || g < 0xfa00 || b < 0xfa00 {
 		t.Errorf("what is behind is %x %x %x", r, g, b)
 	}
@@ -302,22 +308,10 @@ func (s suite) damage(t *testing.T) {
 // palette: a picture in few colours has no more of them than were asked for, and keeps
 // those that matter.
 func (s suite) palette(t *testing.T) {
-	q := request(media.PNG)
-	img := scene(300, 300, image.Pt(100, 100), 40)
-	p, err := s.engine.Open(written(t, media.PNG, img), media.Facts{Kind: media.PNG, Width: 300, Height: 300, Orientation: 1}, media.View{Part: media.Rect{Width: 300, Height: 300}, Width: 300, Height: 300})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.Render(media.Encoding{Width: 200, Height: 200, As: media.PNG, Colours: 64})
-	if err != nil || !q.Limits.Takes(len(out)) {
-		t.Fatal(err)
-	}
-	m, err := png.Decode(bytes.NewReader(out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, _ := s.open(t, media.PNG, written(t, media.PNG, scene(300, 300, image.Pt(100, 100), 40)))
+	out, m := rendered(t, p, media.Encoding{Width: 200, Height: 200, As: media.PNG, Colours: 64})
 	pal, ok := m.(*image.Paletted)
-	if !ok || len(pal.Palette) > 64 || len(pal.Palette) < 32 {
+	if !ok || !media.DefaultLimits().Takes(len(out)) || len(pal.Palette) > 64 || len(pal.Palette) < 32 {
 		t.Fatalf("%T", m)
 	}
 	if r, g, b, _ := m.At(66, 66).RGBA(); r < 0xe000 || g > 0x2800 || b > 0x2800 {
