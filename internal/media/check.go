@@ -60,7 +60,7 @@ func checkPNG(b []byte) error {
 	}
 }
 
-// printableName is a chunk's name where it is one.
+// printableName returns a chunk's name, and "?" if it is not made of letters.
 func printableName(s string) string {
 	for _, c := range []byte(s) {
 		if c < 'A' || c > 'z' {

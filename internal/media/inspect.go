@@ -14,7 +14,7 @@ type Facts struct {
 	Kind Kind
 	// Width and Height are those of the upright picture, in pixels.
 	Width, Height int
-	// Orientation is EXIF's: 1 upright, 5 to 8 lie on their side.
+	// Orientation is EXIF's: 1 upright, 5 to 8 are rotated by a quarter.
 	Orientation int
 	// Bytes is the size of all decoded pixels.
 	Bytes int64

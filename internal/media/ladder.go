@@ -48,7 +48,7 @@ type Encoding struct {
 type Request struct {
 	Kind Kind
 	// Region is the part to show; nil: all of it. A small one is enlarged, and one of
-	// a lossless file stays lossless where that fits.
+	// a lossless file stays lossless if that fits.
 	Region *Rect
 	Limits Limits
 	Bounds Bounds
@@ -145,7 +145,7 @@ func webpLossless(data []byte) bool {
 			return true
 		case "VP8 ":
 			return false
-		case "ANMF": // its picture stands behind 16 bytes of its own; one without a picture is passed over
+		case "ANMF": // its picture follows a header of 16 bytes, and may be missing
 			if len(body) > 16 {
 				return webpLossless(body[16-12:])
 			}

@@ -48,13 +48,13 @@ func (e *PagesError) Error() string { return e.Reason }
 type PageSet struct {
 	Pages []int // counted from 1, ascending, each once
 	// Clipped: an end was behind the last page. Next: with an open end, the first
-	// page that does not come any more; 0 where none is left.
+	// page that is not shown any more; 0 if none is left.
 	Clipped bool
 	Next    int
 }
 
 // ParsePages reads "3", "1-5", "7-" or a list of these for a document of so many
-// pages. Empty means all of them, where they are few. The error is a *PagesError.
+// pages. Empty means all pages, if there are at most WholePages. The error is a *PagesError.
 func ParsePages(s string, count int) (PageSet, error) {
 	wrong := func(format string, a ...any) (PageSet, error) {
 		return PageSet{}, &PagesError{fmt.Sprintf(format, a...), count}
@@ -176,9 +176,8 @@ type PDFResult struct {
 	Attachments []string
 	// MoreAttached is the number of further attachments.
 	MoreAttached int
-	// Document is the PDF, or the one of the pages, where it was asked for. Else
-	// TooLarge says that it has more bytes than it may; where it does not, the
-	// pages could not be cut out.
+	// Document is the PDF, or a PDF of the pages, if it was asked for. If it is nil, TooLarge
+	// says that it has too many bytes; else the pages could not be cut out.
 	Document []byte `json:"-"`
 	TooLarge bool
 	// Behind is the first page whose text had no room any more; 0: none.
@@ -187,9 +186,8 @@ type PDFResult struct {
 	OutOfTime bool
 }
 
-// PDFPage is one page. Picture is a JPEG; nil where there was no room for one, or
-// with Plain none of use, as the page is text alone. Coarse: there was no room for the
-// best.
+// PDFPage is one page. Picture is a JPEG; nil if there was no room for it, or if the page is text
+// alone (Plain). Coarse: there was no room for the best picture.
 type PDFPage struct {
 	Number        int
 	Text          string `json:"-"`
@@ -201,7 +199,7 @@ type PDFPage struct {
 // Chapter is an entry of an outline's first level.
 type Chapter struct {
 	Title string
-	Page  int // counted from 1; 0 where it leads to none
+	Page  int // counted from 1; 0 if it leads to none
 }
 
 // OutlineError is a *PagesError of a document that has an outline to choose by.

@@ -35,7 +35,7 @@ func (k Kind) String() string {
 	return [...]string{"", "PNG", "JPEG", "GIF", "WebP", "BMP", "ICO", "TIFF", "HEIC", "AVIF", "PDF"}[k]
 }
 
-// IsImage tells whether the kind is a picture.
+// IsImage reports whether the kind is a picture.
 func (k Kind) IsImage() bool { return k != None && k != PDF }
 
 // MIME is the media type of a kind that models are shown, else empty.
@@ -106,7 +106,7 @@ const (
 	bigBig    = "MM\x00+\x00\x08\x00\x00"
 )
 
-// strong tells whether the magic holds bytes that no text has.
+// strong reports whether the first bytes of a kind are in no text.
 func strong(k Kind) bool {
 	return k == PNG || k == JPEG || k == TIFF || k == ICO || k == HEIC || k == AVIF
 }
@@ -145,8 +145,8 @@ func isPDF(b []byte, ext string) bool {
 	return bytes.HasPrefix(start, []byte(header)) || ext == "pdf" && bytes.Contains(b, []byte(header))
 }
 
-// plainText tells whether a head is valid UTF-8 without NUL, but for a
-// character cut off at its end.
+// plainText reports whether a head is valid UTF-8 without NUL. The last character may be cut
+// off.
 func plainText(b []byte) bool {
 	if bytes.IndexByte(b, 0) >= 0 {
 		return false

@@ -41,7 +41,7 @@ func (l *headerReader) directory(order binary.ByteOrder, off int64) (tiffDirecto
 	d := tiffDirectory{}
 	for ; len(b) >= 12; b = b[12:] {
 		e := tiffEntry{order.Uint32(b[4:]), order.Uint32(b[8:])}
-		if order.Uint16(b[2:]) == 3 && e.count <= 2 { // shorts stand at the front; more of them elsewhere
+		if order.Uint16(b[2:]) == 3 && e.count <= 2 { // up to two shorts are here, at the front
 			e.value = uint32(order.Uint16(b[8:]))
 		}
 		d[order.Uint16(b)] = e

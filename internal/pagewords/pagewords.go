@@ -45,7 +45,7 @@ func (a Answer) Page(p media.PDFPage) string {
 	return fmt.Sprintf("--- page %d of %d ---\n%s", p.Number, a.Result.Count, body)
 }
 
-// Document says that the document follows, or why its pages do where it was asked for.
+// Document says that the document follows, or, if it was asked for, why its pages follow instead.
 func (a Answer) Document() string {
 	q, res := a.Asked, a.Result
 	switch n := len(a.Pages()); {

@@ -16,7 +16,7 @@ const (
 	marksPerColumn = 4096 // marks per line; beyond it every second is dropped
 )
 
-// columnMark says that passed code points of a line stand before the offset off.
+// columnMark says that passed code points of a line are before the offset off.
 type columnMark struct {
 	off    int64
 	passed int
@@ -64,7 +64,7 @@ func (l *markedLine) nearest(n int) columnMark {
 	return best
 }
 
-// note adds a mark behind the others, where one is due.
+// note adds a mark behind the others, if one is due.
 func (l *markedLine) note(m columnMark) {
 	from := l.start
 	if len(l.marks) > 0 {
@@ -83,7 +83,7 @@ func (l *markedLine) note(m columnMark) {
 	l.marks = append(l.marks, m)
 }
 
-// noteColumn remembers where a page ended, for the next one begins there.
+// noteColumn remembers the end of a page: the next page begins there.
 func (s *Scan) noteColumn(start int64, m columnMark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Scan) noteColumn(start int64, m columnMark) {
 }
 
 // columnStart is the offset of a code point of the line that begins at start;
-// false where the line is shorter.
+// false if the line is shorter.
 func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, column int) (int64, bool, error) {
 	want := column - 1
 	if want == 0 {

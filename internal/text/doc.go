@@ -45,11 +45,11 @@ type Doc struct {
 	EOL EOL
 
 	ascii bool   // nothing for the notice, and every byte a character
-	marks []mark // every few KiB, where the charset is not UTF-8
+	marks []mark // every few KiB, if the charset is not UTF-8
 }
 
 // EOL counts the line endings of a file; a carriage return counts in CR only
-// where no line feed follows.
+// if no line feed follows.
 type EOL struct{ LF, CRLF, CR int }
 
 // Name says which endings there are, "" if line feeds end all lines.
@@ -68,7 +68,7 @@ func (e EOL) Name() string {
 // loneCR reports that carriage returns end the lines, for lack of line feeds.
 func (e EOL) loneCR() bool { return e.CR > 0 && e.LF+e.CRLF == 0 }
 
-// breaks is the number of places where a line ends.
+// breaks returns the number of line endings that count.
 func (e EOL) breaks() int {
 	if e.loneCR() {
 		return e.CR
@@ -213,7 +213,7 @@ func DecodeAs(raw []byte, enc charset.Encoding) (*Doc, error) {
 	return newDoc(raw, text, enc), nil
 }
 
-// decodeWide decodes UTF-16; nil where raw is not that, has half a character or holds
+// decodeWide decodes UTF-16; nil if raw is not UTF-16, has half a character or holds
 // U+0000. What it refuses is looked at as bytes, and mostly turns out binary by its NUL
 // bytes.
 func decodeWide(raw []byte) *Doc {
@@ -287,7 +287,7 @@ func wideBOM(raw []byte) (charset.Encoding, bool) {
 	return charset.Encoding{}, false
 }
 
-// decodeLegacy decodes raw in the charset that its head suggests; nil where
+// decodeLegacy decodes raw in the charset that its head suggests; nil if
 // none is recognised or encoding again would give other bytes.
 func decodeLegacy(raw []byte) *Doc {
 	set, ok := charset.Detect(raw)

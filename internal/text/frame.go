@@ -10,9 +10,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// EscapeFrame returns a text as it stands within what fsmcp writes around the cells
-// of a notebook and the pages of a PDF: with a backslash before whatever imitates
-// that, so that no file can end its own cell, begin another one's or speak for fsmcp.
+// EscapeFrame returns a text in the form in which answers show the cells of a notebook and the
+// pages of a PDF: with a backslash before each imitation of what fsmcp writes around them, so that no file can end its own cell, begin another one's or speak for fsmcp.
 // What counts is `<cell id=`, `</cell`, `<system-reminder`, `</system-reminder`,
 // `Output:` alone on a line, `--- page N of M ---` and `(Cells `, and at the start of
 // a line the openings of fsmcp's other sentences, also with other blanks; words also
@@ -51,7 +50,7 @@ func Imitations(b []byte) (n int) {
 	return n
 }
 
-// openings begin the sentences of fsmcp that stand on lines of their own in answers with
+// openings begin the sentences of fsmcp on lines of their own in answers with
 // cells or pages. # is a number.
 var openings = []string{
 	"(cell # of ", "(line #", "(lines #", "(page #", "(pages #", "(pages come", "(next: read ", "(ignored, because ",
@@ -61,7 +60,7 @@ var openings = []string{
 	"note: bidirectional ", "note: control characters", "note: invisible ", "note: zero-width ", "note: bytes ", "note: text ",
 }
 
-// nextImitation is where the next part of a frame begins, or the text's end.
+// nextImitation returns where the next imitation begins, or the end of the text.
 func nextImitation(b []byte, at int) int {
 	for ; at < len(b); at++ {
 		imitates := false

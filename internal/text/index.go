@@ -24,7 +24,7 @@ type lineIndex struct {
 	done  int64   // bytes indexed
 	feeds int64
 	cr    int64 // counted only while there is no line feed
-	last  byte  // the last indexed unit where it is CR or LF, else 0
+	last  byte  // the last indexed unit if it is CR or LF, else 0
 }
 
 // feed indexes the bytes that begin at done. In charsets of wider units they
@@ -48,7 +48,7 @@ func (x *lineIndex) feed(b []byte) {
 	}
 }
 
-// mark notes the count at done where a mark is due, after making room.
+// mark notes the count at done if a mark is due, after making room.
 func (x *lineIndex) mark() {
 	if x.done%x.step != 0 || int64(len(x.marks)) != x.done/x.step {
 		return

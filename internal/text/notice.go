@@ -51,13 +51,13 @@ func notice(s string, ends []int64, first int, strays, crLines bool) string {
 
 // Oddities counts the characters that a reader cannot see (control characters,
 // bidirectional overrides, those of no width and the like) and escaped text, by the number
-// of the place where they stand.
+// of their place.
 type Oddities struct {
 	found            [escaped + 1]finding
 	escapes, returns int
 }
 
-// Add counts those of a text that stands at one place.
+// Add counts those of a text at one place.
 func (o *Oddities) Add(b []byte, place int) {
 	strays := !utf8.Valid(b)
 	at, kind, width := nextOdd(b, 0, strays, false)
@@ -86,8 +86,8 @@ func (o *Oddities) note(kind oddity, c byte, place int) {
 	}
 }
 
-// Notice says in one line what was counted, "" where nothing was. A place is
-// called one and its name, several are called many and theirs.
+// Notice says in one line what was counted, "" if nothing was. one and many are
+// the words for a place and for several, name returns the name of a place.
 func (o *Oddities) Notice(one, many string, name func(place int) string) string {
 	parts := make([]string, 0, 6)
 	say := func(kind oddity, what string) {
@@ -122,7 +122,7 @@ func wordControls(escapes, returns int) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// places names where the first few stand.
+// places names the first few places.
 func (f *finding) places(one, many string, name func(int) string) string {
 	word := one
 	if len(f.lines) > 1 || f.more {

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// noBound stands for a limit that was not given.
+// noBound is the limit if none is given.
 const noBound = math.MaxInt
 
 // Page is a part of a file in an answer. A page without lines (First is 0) means that
@@ -18,16 +18,16 @@ const noBound = math.MaxInt
 // shows its beginning.
 type Page struct {
 	// Body are the numbered lines: number, tab, line, with LF between them
-	// and none after the last. Bytes that are no character stand as \xNN.
+	// and none after the last. Bytes that are no character are shown as \xNN.
 	Body []byte
 	// First and Last are the line numbers, counted from 1.
 	First, Last int
 	// Shown is the range of the file that Body shows, line endings included,
-	// and the byte order mark where line 1 is shown from its begin.
+	// and the byte order mark if line 1 is shown from its start.
 	Shown span.Span
 	// Raw are the bytes of that range, as they were read for Body.
 	Raw []byte
-	// Total is the number of lines of the file, -1 where it is not known.
+	// Total is the number of lines of the file, -1 if it is not known.
 	Total int
 	// More tells that something follows in the file.
 	More bool
@@ -218,7 +218,7 @@ func skipColumns(s string, n int) (at, count int) {
 	return at, count
 }
 
-// skipLines is the offset in b behind n line endings, or the end of b where it
+// skipLines is the offset in b behind n line endings, or the end of b if it
 // has fewer; passed says how many.
 func skipLines(u span.Units, b []byte, eol byte, n int) (at, passed int) {
 	const block = 4096 // counting is much faster than finding one by one

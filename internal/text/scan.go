@@ -16,7 +16,7 @@ import (
 // headSize bounds the bytes from which a Scan detects the charset.
 const headSize = 64 << 10
 
-// DefaultBody bounds the body of a page of a Scan where the caller does not.
+// DefaultBody bounds the body of a page of a Scan if the caller does not.
 const DefaultBody = 1 << 20
 
 // Scan holds the facts about a file that is not in memory: its charset, a sparse index of
@@ -81,7 +81,7 @@ func headEOL(head []byte, enc charset.Encoding) EOL {
 // Size is the size of the file that the Scan is about.
 func (s *Scan) Size() int64 { return s.size }
 
-// bomLen is where the text begins.
+// bomLen returns the offset of the text.
 func (s *Scan) bomLen() int64 { return int64(len(s.enc.BOM())) }
 
 // extend indexes on from where the index ends until enough says so, under mu,
@@ -144,7 +144,7 @@ func (s *Scan) decide(ctx context.Context, r io.ReaderAt) (eol byte, err error) 
 	return eol, err
 }
 
-// lineStart is the offset of a line; false where the file has fewer.
+// lineStart returns the offset of a line, and false if the file has fewer lines.
 func (s *Scan) lineStart(ctx context.Context, r io.ReaderAt, line int) (int64, bool, error) {
 	if line <= 1 {
 		return s.bomLen(), s.size > s.bomLen(), nil
@@ -222,7 +222,7 @@ func (s *Scan) count(ctx context.Context, r io.ReaderAt, countFor time.Duration)
 type view struct {
 	window
 	raw   []byte
-	set   charset.Set // the one that decoded it: UTF-8 where the file's own failed
+	set   charset.Set // the one that decoded it: UTF-8 if the file's own failed
 	stuck bool        // the text ends before raw does, at half a surrogate pair or the like
 }
 
@@ -376,7 +376,7 @@ func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, erro
 
 // ColumnPage shows one line from its code point column on, like Doc.ColumnPage.
 // The line may be of any length: it is never held in memory, and marks within
-// it make the next page quick. Total is -1 where it is not known yet.
+// it make the next page quick. Total is -1 if it is not known yet.
 func (s *Scan) ColumnPage(ctx context.Context, r io.ReaderAt, line, column, limit, maxBody int) (Page, error) {
 	line, column = max(line, 1), max(column, 1)
 	if maxBody <= 0 {

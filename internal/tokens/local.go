@@ -2,7 +2,7 @@ package tokens
 
 // Text is split as a byte-pair tokenizer splits it before it merges: words with the one
 // character before them, groups of digits, runs of signs, white space. A word is split
-// again where its case changes ("parseHTTPHeader" has three parts). A part's class is the
+// again at each change of case ("parseHTTPHeader" has three parts). A part's class is the
 // character before it, its case and its length.
 const (
 	// The character before a part of a word.

@@ -80,7 +80,7 @@ func lowerPriority() (some bool) {
 	return some
 }
 
-// threads returns the ids of a process's threads, and nil where the system does not list
+// threads returns the ids of a process's threads, and nil if the system does not list
 // them.
 func threads(pid int) (out []int) {
 	tasks, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")

@@ -65,7 +65,7 @@ func writeMessage(w io.Writer, v any) error {
 	return err
 }
 
-// readMessage reads a message. The error is io.EOF where the stream ends before it.
+// readMessage reads a message. The error is io.EOF if the stream ends before it.
 func readMessage(r io.Reader, v any) error {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {

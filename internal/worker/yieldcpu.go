@@ -23,7 +23,9 @@ type cpuYield struct {
 // YieldCPU keeps busy workers off the caller's processor for the next tenth of a second. A
 // low priority is not enough: if Linux wakes a thread that has just used its time slice,
 // as client and server always have, it lets the worker on that processor run to the next
-// clock tick, 4 ms, the time of forty answers. Without a job YieldCPU costs nothing.
+// clock tick, 4 ms, the time of forty answers. Without YieldCPU, the slowest hundredth of small
+// Reads beside a decoder on two processors takes 0.8 to 1.1 ms in place of 0.4 to 0.5. Without
+// a job YieldCPU costs nothing.
 func (p *Pool) YieldCPU() { p.yield.start() }
 
 func (w *cpuYield) start() {

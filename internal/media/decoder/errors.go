@@ -53,7 +53,7 @@ func translate(err error) error {
 	return err
 }
 
-// decodeFailure returns the error that a failure stands for.
+// decodeFailure returns the error that was encoded as a failure.
 func decodeFailure(f *worker.Failure) error {
 	if err := plainFailures[f.Code]; err != nil {
 		return err

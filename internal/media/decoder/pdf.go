@@ -26,7 +26,7 @@ func (d *Client) PDF(ctx context.Context, file io.ReaderAt, size int64, q media.
 	return r, nil
 }
 
-// some returns bytes, and nil where there are none.
+// some returns nil for an empty slice.
 func some(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func some(b []byte) []byte {
 }
 
 // readPDF runs a job for pages. With the result come the text and the picture of each
-// page, and the document; those that there are not are empty.
+// page, and the document; missing ones are empty.
 func readPDF(pages PDFReader, t worker.Task) (worker.Result, error) {
 	var q media.PDFRequest
 	if err := json.Unmarshal(t.Params, &q); err != nil {

@@ -40,7 +40,7 @@ const chapterPages = 5
 // and with an outline that names every fifth page "Chapter 1" and so on. catalogue
 // is written into the document's catalogue, behind the entries that every document has.
 func Pages(count int, catalogue string, content func(page int) string) []byte {
-	const first = 5 // the object of the first page; behind each stands its content
+	const first = 5 // the object of the first page; its content follows each
 	chapters := (count + chapterPages - 1) / chapterPages
 	outline := first + 2*count
 	var kids strings.Builder

@@ -52,7 +52,7 @@ type block [64]float32
 
 // table holds the numbers that encode blocks of one kind.
 type table struct {
-	factors [64]float32 // by which frequencies are multiplied, as they stand in a block
+	factors [64]float32 // of the frequencies, in the order of a block
 	dc, ac  [256]code
 }
 

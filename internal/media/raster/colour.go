@@ -159,8 +159,7 @@ func newConverter(p *icc.Profile) (*converter, error) {
 	return c, err
 }
 
-// apply converts a picture: one of inks where the profile is for ink, else of any
-// other form.
+// apply converts a picture: of inks if the profile is for ink, else of any other form.
 func (c *converter) apply(img image.Image) (out image.Image, err error) {
 	inks, ink := img.(*image.CMYK)
 	if ink != c.ink {

@@ -106,7 +106,7 @@ func combined(model scaledjpeg.Model, planes []*image.Gray) image.Image {
 	return out
 }
 
-// inksOf returns the inks of CMYK. In paper and black, 255 stands for no ink.
+// inksOf returns the inks of CMYK. In paper and black, 255 is no ink.
 func inksOf(paper, black image.Image) *image.CMYK {
 	rgb, k := imaging.AsNRGB(paper), imaging.AsNRGB(black)
 	out := image.NewCMYK(image.Rect(0, 0, rgb.Rect.Dx(), rgb.Rect.Dy()))

@@ -44,7 +44,7 @@ type StoredView struct {
 }
 
 // Shrink returns the scale at which a JPEG has as few pixels as the view needs: 1, or 2, 4 or
-// 8 where the edges of the part fall between pixels of that scale.
+// 8 if the edges of the part are between pixels of that scale.
 func (v StoredView) Shrink() int {
 	scale := 8
 	for scale > 1 && (max(v.Part.Dx(), v.Part.Dy()) < max(v.Width, v.Height)*scale || (v.Part.Min.X|v.Part.Min.Y|v.Part.Max.X|v.Part.Max.Y)%scale != 0) {

@@ -14,7 +14,7 @@ func Resized(img *image.NRGBA, w, h int) image.Image {
 	return imaging.Resize(img, w, h, imaging.Lanczos)
 }
 
-// resized returns a picture at a size, or img itself where it has that size: of an
+// resized returns a picture at a size, or img itself if it has that size: of an
 // *image.Gray another, of any other opaque picture an *image.RGBA, else an
 // *image.NRGBA.
 func resized(img image.Image, w, h int, opaque bool) image.Image {

@@ -35,7 +35,7 @@ type Plane struct {
 type Image struct {
 	Model  Model
 	Planes []Plane
-	// Profile is the file's ICC profile, its parts joined in the order in which they stand.
+	// Profile is the file's ICC profile, its parts joined in the order of the file.
 	Profile []byte
 }
 
@@ -276,7 +276,7 @@ func (d *decoder) image() (*Image, error) {
 		c := &d.comps[i]
 		perX, perY := float64(d.hmax)/float64(c.h)*8/float64(d.n), float64(d.vmax)/float64(c.v)*8/float64(d.n)
 		p := Plane{Pix: c.pix, Stride: c.stride, X: c.bx0 * d.n, Y: c.by0 * d.n, PerX: perX, PerY: perY}
-		// What lies beyond the picture's edge is filling.
+		// Samples beyond the picture's edge are filling.
 		p.Width = min(c.stride, ceil(d.width*int(c.h)*d.n, d.hmax*8)-p.X)
 		p.Height = min((c.by1-c.by0)*d.n, ceil(d.height*int(c.v)*d.n, d.vmax*8)-p.Y)
 		if p.Pix == nil || p.Width <= 0 || p.Height <= 0 {

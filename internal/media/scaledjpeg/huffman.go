@@ -6,11 +6,11 @@ const lookBits = 10
 // huffman is a table of codes.
 type huffman struct {
 	// fast has for each start of lookBits bits the symbol and the code's length,
-	// 0 where the code is longer.
+	// 0 if the code is longer.
 	fast [1 << lookBits]uint16
-	// whole has, where the bits of the number fit in, too: the number in the
-	// upper half, run and all bits in the lower; 0 where they do not. Without it a
-	// photograph takes a quarter longer at half its size.
+	// whole has for each such start that also holds the bits of the number: the number in the
+	// upper half, run and count of all bits in the lower; else 0. Without it a photograph
+	// takes a quarter longer at half its size.
 	whole  [1 << lookBits]int32
 	limit  [18]int32 // the first code of no length up to that, left-aligned to 16 bits
 	offset [17]int32

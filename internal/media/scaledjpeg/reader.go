@@ -16,7 +16,7 @@ type reader struct {
 	fake int    // how many of those are not in the file
 }
 
-// fill sees to it that there are at least 32 bits.
+// fill reads until there are at least 32 bits.
 func (r *reader) fill() {
 	if r.pos+8 <= len(r.data) {
 		w := binary.BigEndian.Uint64(r.data[r.pos:])
@@ -156,7 +156,7 @@ func (r *reader) passOver() {
 // error.
 const mostFilling = 64
 
-// filling passes over the few bytes that may stand between the last code and the next
+// filling passes the few bytes that may be between the last code and the next
 // marker.
 func (r *reader) filling() error {
 	behind := r.pos

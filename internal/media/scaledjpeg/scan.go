@@ -106,8 +106,7 @@ func (d *decoder) scanHeader(seg []byte) error {
 	return nil
 }
 
-// named is the component that goes by a number, the last one where there are several;
-// nil: there is none.
+// named returns the component with an identifier, and the last of several; nil: there is none.
 func (d *decoder) named(id byte) (c *component) {
 	for k := range d.comps {
 		if d.comps[k].id == id {
@@ -159,7 +158,7 @@ func (d *decoder) interleaved() error {
 	return nil
 }
 
-// restarted reads the marker that stands before every so many MCUs.
+// restarted reads the marker before each restart interval.
 func (d *decoder) restarted() error {
 	if d.restart == 0 {
 		return nil

@@ -3,7 +3,7 @@
 // order of the steps to orientation and colour profiles. GIF, TIFF, BMP and ICO are decoded by
 // raster: libvips reads the latter two by untrusted loaders alone, and shows GIF and TIFF
 // that are cut short. What raster refuses as rare, libvips converts to a PNG by way of
-// bimg: HEIC, AVIF, TIFF in CMYK or packed as JPEG (or JPEG 2000, where the installed libvips
+// bimg: HEIC, AVIF, TIFF in CMYK or packed as JPEG (or JPEG 2000, if the installed libvips
 // has it), and JPEG with arithmetic coding.
 //
 // pixels.c calls libvips itself. bimg v1.1.9 shows half a JPEG or PNG without an error, as it

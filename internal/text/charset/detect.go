@@ -32,7 +32,7 @@ const (
 
 // language describes a language's text beyond ASCII.
 type language struct {
-	letters string // from frequent to rare, lower case where there are two
+	letters string // from frequent to rare, lower case of letters with two cases
 	sets    []Set
 	prior   float64
 	latin   bool // its letters mix with ASCII letters within a word
@@ -115,7 +115,7 @@ type reading struct {
 }
 
 // Detect recognises the legacy charset of a text by its lines beyond ASCII. It
-// recognises none where UTF-8 with broken bytes is as likely.
+// recognises none if UTF-8 with broken bytes is as likely.
 func Detect(raw []byte) (Set, bool) {
 	sample := sampleOf(raw)
 	if len(sample) == 0 || hasControls(sample) {
@@ -133,7 +133,7 @@ func Detect(raw []byte) (Set, bool) {
 			text, known := texts[set]
 			if !known {
 				text, _, _ = read(sample, set)
-				texts[set] = text // nil where it cannot be read so
+				texts[set] = text // nil if it cannot be read so
 			}
 			if text != nil {
 				all = append(all, reading{set, languages[i].rate(sample, set), text})
@@ -144,7 +144,7 @@ func Detect(raw []byte) (Set, bool) {
 	return set, ok && set != UTF8
 }
 
-// read decodes the sample, whose end may fall within a character; false where it
+// read decodes the sample, whose end may fall within a character; false if it
 // is no text in the charset.
 func read(sample []byte, set Set) (text []byte, used int, ok bool) {
 	text, used = set.DecodePrefix(sample)

@@ -165,7 +165,7 @@ func (e Encoding) Units() span.Units {
 	return span.Narrow
 }
 
-// BOM returns the byte order mark of the file, empty where it has none.
+// BOM returns the byte order mark of the file, empty if it has none.
 func (e Encoding) BOM() []byte {
 	if !e.Mark {
 		return nil
@@ -204,7 +204,7 @@ func (e *UnencodableError) Error() string {
 // *UnencodableError, as is a character that the charset lacks.
 func (e Encoding) Encode(s string) ([]byte, error) { return e.append(nil, s) }
 
-// EncodeFile is Encode with the byte order mark where the file had one.
+// EncodeFile is Encode with the byte order mark if the file had one.
 func (e Encoding) EncodeFile(s string) ([]byte, error) { return e.append(e.BOM(), s) }
 
 func (e Encoding) append(dst []byte, s string) ([]byte, error) {
