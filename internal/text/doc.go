@@ -138,7 +138,7 @@ func DecodeLarge(raw []byte) (*Doc, error) {
 	}
 	d := &Doc{Raw: raw, Text: stringOf(body), Enc: enc}
 	d.EOL = CountEOL(d.Text)
-	d.Strays, _ = census(body)
+	d.Strays, _ = countStrays(body)
 	return d, nil
 }
 
