@@ -71,15 +71,15 @@ type leftOut struct {
 // leftOutOf returns nil for a name that searches find, and for one that Read does not show
 // without a question: the decision on Read says why.
 func leftOutOf(v access.Explanation, l search.LeftOut) *leftOut {
-	words := map[search.Why]string{
+	words := map[search.Reason]string{
 		search.ByIgnoreFile: "an ignore file names it", search.ByGit: ".git is never searched", search.ByOwnFolder: "fsmcp's own folders are never searched",
 		search.ByLink: "links and special files are not searched",
 	}
-	out := &leftOut{Reason: words[l.Why]}
+	out := &leftOut{Reason: words[l.Reason]}
 	if out.Reason == "" || v.Decisions[perm.Read].Verdict != perm.Allow {
 		return nil
 	}
-	if l.Why == search.ByIgnoreFile {
+	if l.Reason == search.ByIgnoreFile {
 		out.Source, out.Line = &l.File, &l.Line
 	}
 	return out

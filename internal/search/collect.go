@@ -4,16 +4,20 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/fsmcp/fsmcp/internal/access"
-	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// defaultBytes is Window.MaxBytes where the caller names none.
-const defaultBytes = 256 << 10
+const (
+	defaultBytes = 256 << 10 // Window.MaxBytes if the caller names none
+	lineBytes    = 16        // what a line takes of MaxBytes beside its text
+	// keptBytes bounds the memory of the lines that a search keeps. A line takes about
+	// lineMemory beside its text.
+	keptBytes  = 8 << 20
+	lineMemory = 256
+)
 
 func (w Window) maxBytes() int {
 	if w.MaxBytes <= 0 {
@@ -22,18 +26,68 @@ func (w Window) maxBytes() int {
 	return w.MaxBytes
 }
 
+// space is the part of a window of lines that is free.
+type space struct {
+	skip, most, bytes int
+	taken             int // lines
+}
+
+func (w Window) space() space { return space{skip: w.Skip, most: w.Most, bytes: w.maxBytes()} }
+
+// take takes the place of a line. It reports whether the line is inside the window, or else
+// whether it is behind it.
+func (s *space) take(size int) (inside, full bool) {
+	switch {
+	case s.skip > 0:
+		s.skip--
+		return false, false
+	case s.most > 0 && s.taken == s.most, s.bytes < size+lineBytes && s.taken > 0:
+		return false, true
+	}
+	s.taken++
+	s.bytes -= size + lineBytes
+	return true, false
+}
+
+// shown returns the results that the window shows, as far as the rules still let a Read of
+// them through.
+func (w Window) shown(results []*result) (shown []*result) {
+	left := w.maxBytes()
+	for i, r := range results {
+		if i < w.Skip || !r.allowed() {
+			continue
+		}
+		if left -= r.size; w.Most > 0 && len(shown) == w.Most || left < 0 && len(shown) > 0 {
+			break
+		}
+		shown = append(shown, r)
+	}
+	return shown
+}
+
 // result is a name that a search found.
 type result struct {
 	root  *root
 	rel   string
 	start *access.File // in place of both: a file that was searched by itself
-	again *fsys.File   // start, opened for its lines
 	mtime int64        // Unix nanoseconds
 	// count is the number of matching lines, units that of the things that the window
 	// counts, size their bytes.
 	count, units, size int
 	dir, binary        bool
-	hits               *hits // nil: the lines have to be matched again
+	lines              []Line
+	cut                bool // lines lacks the last ones
+	skip               int  // lines of a window that are still to be skipped behind this file
+	record             state.Record
+	recorded           bool
+}
+
+// memory is about the memory of the lines.
+func (r *result) memory() (n int) {
+	for i := range r.lines {
+		n += r.lines[i].size() + lineMemory
+	}
+	return n
 }
 
 func (r *result) path() string {
@@ -43,27 +97,15 @@ func (r *result) path() string {
 	return r.root.walk.Path(r.rel)
 }
 
-// parent and base split a name below a root.
-func parent(rel string) string {
-	i := strings.LastIndexByte(rel, '/')
-	return rel[:max(i, 0)]
-}
-
-func base(rel string) string { return rel[strings.LastIndexByte(rel, '/')+1:] }
-
-func (r *result) modTime() time.Time { return time.Unix(0, r.mtime) }
-
-// before reports whether a result stands before another one.
-func (r *result) before(o *result) bool { return compareResults(r, o) < 0 }
-
-func compareResults(a, b *result) int {
-	if c := cmp.Compare(b.mtime, a.mtime); c != 0 {
-		return c
+// compare orders results as answers show them.
+func (r *result) compare(o *result) int {
+	if r.mtime != o.mtime {
+		return cmp.Compare(o.mtime, r.mtime)
 	}
-	if a.root == b.root {
-		return cmp.Compare(a.rel, b.rel)
+	if r.root == o.root {
+		return cmp.Compare(r.rel, o.rel)
 	}
-	return cmp.Compare(a.path(), b.path())
+	return cmp.Compare(r.path(), o.path())
 }
 
 // collector keeps the first results, in their final order, of any number that are added in
@@ -75,32 +117,42 @@ type collector struct {
 	kept  lastFirst
 	units int // of kept
 	size  int
-	hits  int
+	lines int // their memory
 	files int // all that were added
 	total int // their matching lines
 }
 
-// add takes over a result. lines are the first ones that match, which the caller keeps, and
-// known what else is known of them.
-func (c *collector) add(found result, lines []hit, known hits) {
+// mayShow reports whether the window may show a file, by its modification time.
+func (c *collector) mayShow(mtime int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.kept) == 0 || c.kept[0].mtime <= mtime || !c.enough(c.units, c.size)
+}
+
+func (c *collector) add(r *result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files++
-	c.total += found.count
-	if len(c.kept) > 0 && c.enough(c.units, c.size) && c.kept[0].before(&found) {
+	c.total += r.count
+	if len(c.kept) > 0 && c.enough(c.units, c.size) && c.kept[0].compare(r) < 0 {
 		return
 	}
-	r := &found
-	if n := len(lines); n > 0 && c.hits+n <= hitsOfSearch {
-		known.lines = slices.Clone(lines)
-		r.hits = &known
+	if len(c.kept) > 0 && c.lines+r.memory() > 2*keptBytes {
+		r.lines, r.cut = nil, true
 	}
 	heap.Push(&c.kept, r)
-	c.units, c.size, c.hits = c.units+r.units, c.size+r.size, c.hits+r.hits.len()
+	c.account(r, 1)
 	for last := c.kept[0]; len(c.kept) > 1 && c.enough(c.units-last.units, c.size-last.size); last = c.kept[0] {
 		heap.Pop(&c.kept)
-		c.units, c.size, c.hits = c.units-last.units, c.size-last.size, c.hits-last.hits.len()
+		c.account(last, -1)
 	}
+}
+
+// account adds a kept result to the sums, or takes it from them.
+func (c *collector) account(r *result, sign int) {
+	c.units += sign * r.units
+	c.size += sign * r.size
+	c.lines += sign * r.memory()
 }
 
 // enough reports whether so many units of so many bytes fill the window.
@@ -121,7 +173,7 @@ func (c *collector) sorted() []*result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := slices.Clone(c.kept)
-	slices.SortFunc(out, compareResults)
+	slices.SortFunc(out, (*result).compare)
 	return out
 }
 
@@ -136,7 +188,7 @@ func (c *collector) counts() (files, lines int) {
 type lastFirst []*result
 
 func (h lastFirst) Len() int           { return len(h) }
-func (h lastFirst) Less(i, j int) bool { return h[j].before(h[i]) }
+func (h lastFirst) Less(i, j int) bool { return h[j].compare(h[i]) < 0 }
 func (h lastFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *lastFirst) Push(x any)        { *h = append(*h, x.(*result)) }
 func (h *lastFirst) Pop() any {

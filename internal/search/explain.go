@@ -9,22 +9,22 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
-// Why is a reason for which searches leave a name out.
-type Why uint8
+// Reason is a reason for which searches leave a name out.
+type Reason uint8
 
 // The reasons.
 const (
-	NotLeftOut   Why = iota
-	ByRules          // a Read would be denied or asked about
-	ByIgnoreFile     // an ignore file names it
-	ByGit            // it is .git, or lies in it
-	ByOwnFolder      // it lies in one of fsmcp's own folders
-	ByLink           // it is a symbolic link, or something special
+	NotLeftOut   Reason = iota
+	ByRules             // a Read would be denied or asked about
+	ByIgnoreFile        // an ignore file names it
+	ByGit               // it is .git, or lies in it
+	ByOwnFolder         // it lies in one of fsmcp's own folders
+	ByLink              // it is a symbolic link, or something special
 )
 
 // LeftOut says why searches of the workspace leave a name out.
 type LeftOut struct {
-	Why
+	Reason
 	// Name is the absolute name that is left out: the asked one, or a folder above it.
 	Name string
 	// File and Line are those of the pattern in an ignore file.
@@ -38,32 +38,23 @@ func (s *Searcher) Explain(name string) LeftOut {
 	top, rel := s.topOf(name)
 	t := s.checker.ForReading(top)
 	if t == nil {
-		return LeftOut{Why: ByRules, Name: top}
+		return LeftOut{Reason: ByRules, Name: top}
 	}
 	defer t.Close()
 	start := &access.File{Target: t}
 	if t.Kind != fsys.Directory || rel == "" {
 		return LeftOut{}
 	}
-	if s.neverSearched(start) {
-		return LeftOut{Why: s.never(top), Name: top}
+	if reason := s.neverSearched(start); reason != NotLeftOut {
+		return LeftOut{Reason: reason, Name: top}
 	}
-	dir, err := t.OpenDir()
+	r, err := s.newRoot(start, nil)
 	if err != nil {
 		return LeftOut{}
 	}
-	r := &root{walk: s.checker.Walk(start, nil), dir: share(dir)}
 	defer r.dir.leave()
 	s.levelsAbove(r, start)
 	return s.explainBelow(r, top, rel)
-}
-
-// never returns the reason for which a folder is never searched.
-func (s *Searcher) never(name string) Why {
-	if s.checker.Policy().Own(name) {
-		return ByOwnFolder
-	}
-	return ByGit
 }
 
 // topOf returns the workspace directory that holds a name, or else its folder, and the rest of
@@ -94,18 +85,18 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 		ignored := levels.decide(r.above+at, folder)
 		switch {
 		case strings.EqualFold(segment, gitDir):
-			out.Why = ByGit
+			out.Reason = ByGit
 		case s.checker.Policy().Own(out.Name):
-			out.Why = ByOwnFolder
+			out.Reason = ByOwnFolder
 		case err == nil && kind == fsys.Special:
-			out.Why = ByLink
+			out.Reason = ByLink
 		case ignored.line > 0 && !ignored.kept:
-			out.Why, out.Line = ByIgnoreFile, ignored.line
+			out.Reason, out.Line = ByIgnoreFile, ignored.line
 			out.File = access.Join(strings.TrimSuffix(r.walk.Path(""), "/"+r.above), ignored.list.file)
 		case !n.folder.Allowed(segment, folder):
-			out.Why = ByRules
+			out.Reason = ByRules
 		}
-		if out.Why != NotLeftOut {
+		if out.Reason != NotLeftOut {
 			return out
 		}
 		if !folder {

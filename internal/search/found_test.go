@@ -1,21 +1,28 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/search/match/matchtest"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
+	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// Lines that are not matched again to be shown are those that are.
-func TestKnownLinesAreThoseThatMatch(t *testing.T) {
+// A window shows the lines that a search of everything shows at that place, and these are the
+// lines that the standard package matches, with their context.
+func TestWindowsShowPartsOfTheWhole(t *testing.T) {
 	y := newTree(t)
 	patterns := []string{"needle", "n[a-f]+dle", "^", "$", "e", "x*", "needle.*\n.*needle", "dle\nb", "(?:x?){30}needle", "^needle", "end$"}
 	for round := range shortrun.Count(t, 150, 30, "searches") {
@@ -34,7 +41,7 @@ func TestKnownLinesAreThoseThatMatch(t *testing.T) {
 			case 1:
 				lines = 60_000 // in windows
 			case 2, 3:
-				lines, kinds = 300_000, 200_000 // with some matches far from each other
+				lines, kinds = 170_000, 100_000 // with some matches far from each other
 			}
 			large = large || lines > 1000
 			for range lines {
@@ -57,41 +64,142 @@ func TestKnownLinesAreThoseThatMatch(t *testing.T) {
 			}
 			y.put(fmt.Sprintf("%s/f%d", dir, i), text)
 		}
-		q := GrepQuery{Pattern: patterns[r.IntN(len(patterns))], Multiline: r.IntN(3) == 0, Fold: r.IntN(4) == 0, Before: r.IntN(3), After: r.IntN(3), Mode: Content,
-			Window: Window{Skip: []int{0, 0, 3, 500}[r.IntN(4)], Most: []int{0, 1, 10, 250}[r.IntN(4)], MaxBytes: 64 << 10}}
+		q := GrepQuery{Pattern: patterns[r.IntN(len(patterns))], Multiline: r.IntN(3) == 0, Fold: r.IntN(4) == 0, Before: r.IntN(3), After: r.IntN(3), Mode: Content, Window: Window{MaxBytes: 1 << 30}}
 		if strings.Contains(q.Pattern, "\n") {
 			q.Multiline = true
 		}
 		if q.Multiline && large {
-			q.Multiline, q.Pattern = false, "needle" // what is matched again may be missed over the end of a window
+			q.Multiline, q.Pattern = false, "needle" // a match over the end of a window may be missed
 		}
-		y.matchAgain = false
-		known, err := y.Grep(context.Background(), y.scope(dir), q)
+		all, err := y.Grep(context.Background(), y.scope(dir), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y.matchAgain = true
-		again, err := y.Grep(context.Background(), y.scope(dir), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, found := range []*Grepped{known, again} {
-			for i := range found.Files {
-				found.Files[i].Record.Settled = false
-				for k := range found.Files[i].Lines {
-					for p := range found.Files[i].Lines[k].Parts {
-						found.Files[i].Lines[k].Parts[p].Matches = nil // whether a pattern is slow differs
-					}
-				}
+		for _, f := range all.Files {
+			var got []string
+			for _, l := range f.Lines {
+				got = append(got, fmt.Sprint(l.Number, l.Context))
+			}
+			if want := withContext(t, q, f.Path); !slices.Equal(got, want) {
+				t.Fatalf("round %d, %+v: %s: %.2000q, want %.2000q", round, q, f.Path, got, want)
 			}
 		}
-		if !reflect.DeepEqual(known, again) {
-			t.Fatalf("round %d, %+v:\n%.3000v\nmatched again:\n%.3000v", round, q, known, again)
+		q.Window = Window{Skip: []int{0, 0, 3, 500, 40_000}[r.IntN(5)], Most: []int{0, 1, 10, 250}[r.IntN(4)], MaxBytes: 64 << 10}
+		part, err := y.Grep(context.Background(), y.scope(dir), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range []*Grepped{all, part} {
+			for i := range found.Files {
+				found.Files[i].Record.Settled = false // by now more of them are
+			}
+		}
+		if want := windowOf(all, q.Window); !reflect.DeepEqual(part, want) {
+			t.Fatalf("round %d, %+v:\n%s\nwant\n%s", round, q, summary(part), summary(want))
 		}
 		if err := os.RemoveAll(y.path(dir)); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func summary(g *Grepped) string {
+	s := fmt.Sprintf("%d files, %d lines, more %v, %+v", g.TotalFiles, g.TotalMatches, g.More, g.Outcome)
+	for _, f := range g.Files {
+		s += fmt.Sprintf("\n%s %d %v %+v", f.Path, f.Count, f.Recorded, f.Record.Stamp)
+		for _, l := range f.Lines[:min(len(f.Lines), 5)] {
+			s += fmt.Sprintf(" %d %v %v %v", l.Number, l.Context, l.Gap, l.Exact)
+		}
+	}
+	return s
+}
+
+// windowOf cuts a window out of all results.
+func windowOf(all *Grepped, w Window) *Grepped {
+	out := *all
+	out.Files = nil
+	skip, most, bytes := w.Skip, w.Most, w.MaxBytes
+	for _, f := range all.Files {
+		lines := f.Lines
+		f.Lines = nil
+		for _, l := range lines {
+			if skip > 0 {
+				skip--
+				continue
+			}
+			size := lineBytes
+			for _, p := range l.Parts {
+				size += len(p.Text)
+			}
+			if out.More = w.Most > 0 && most == 0 || size > bytes && bytes < w.MaxBytes; out.More {
+				break
+			}
+			l.Gap = l.Gap && len(f.Lines) > 0
+			f.Lines = append(f.Lines, l)
+			most, bytes = most-1, bytes-size
+		}
+		if len(f.Lines) > 0 {
+			out.Files = append(out.Files, f)
+		}
+		if out.More {
+			break
+		}
+	}
+	return &out
+}
+
+// withContext returns the lines of a file that the standard package matches, with those
+// around them, as NUMBER IS-CONTEXT.
+func withContext(t *testing.T, q GrepQuery, name string) (lines []string) {
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &matchtest.Expression{Pattern: q.Pattern, Fold: q.Fold, Multiline: q.Multiline}
+	re, err := e.Regexp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	if all := linesOf(t, &matchtest.Expression{}, regexp.MustCompile(""), raw); len(all) > 0 {
+		count = all[len(all)-1]
+	}
+	shown := map[int]bool{}
+	matching := linesOf(t, e, re, raw)
+	for _, n := range matching {
+		for at := max(1, n-q.Before); at <= min(count, n+q.After); at++ {
+			shown[at] = true
+		}
+	}
+	for _, n := range matching {
+		shown[n] = false
+	}
+	for _, n := range slices.Sorted(maps.Keys(shown)) {
+		lines = append(lines, fmt.Sprint(n, shown[n]))
+	}
+	return lines
+}
+
+// linesOf returns the numbers of the lines of a file that an expression matches.
+func linesOf(t *testing.T, e *matchtest.Expression, re *regexp.Regexp, raw []byte) (numbers []int) {
+	doc, err := text.Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte(doc.Text)
+	if bytes.IndexByte(body, '\n') < 0 {
+		body = bytes.ReplaceAll(body, []byte("\r"), []byte("\n"))
+	}
+	starts := matchtest.Lines
+	if e.Multiline {
+		body, starts = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), matchtest.Touched
+	}
+	number, counted := 1, 0
+	for _, at := range starts(re, body) {
+		number, counted = number+bytes.Count(body[counted:at], []byte("\n")), at
+		numbers = append(numbers, number)
+	}
+	return numbers
 }
 
 // slowPattern takes minutes for slowText, and finds the lines "needle" at once.
@@ -147,10 +255,10 @@ func TestFoundBehindTheEndDoesNotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		if late {
-			g.settleOpen()
+			g.takeOpen()
 		}
 		scope := y.scope("a.txt")
-		if _, err := y.one(context.Background(), &scope, g); err != nil {
+		if _, err := y.Searcher.grep(context.Background(), &scope, g); err != nil {
 			t.Fatal(err)
 		}
 		want := 1
@@ -175,12 +283,13 @@ func TestFileBegunBehindTheEndDoesNotCount(t *testing.T) {
 	}
 	file := result{start: y.scope("a.txt").Starts[0]}
 	early := g.newTally()
-	g.settleOpen()
+	g.takeOpen()
 	for _, tally := range []*tally{early, g.newTally()} {
-		tally.begin(file, nil, fsys.Stamp{})
-		tally.add(hit{number: 1})
+		g.begin(tally, file, nil, fsys.Stamp{})
+		tally.count.Add(1)
+		tally.keep(Line{Number: 1})
 	}
-	g.settleOpen()
+	g.takeOpen()
 	if files, _ := g.found.counts(); files != 0 {
 		t.Errorf("%d files count", files)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -97,16 +96,16 @@ func countsOf(t *testing.T, y *tree, q GrepQuery, raw []byte) (counts [3]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &matcher{Matcher: g.pattern.Matcher(), g: g, run: y.newRun(&Scope{}, g), tally: g.newTally()}
+	m := g.newFileSearch(y.newRun(&Scope{}, g))
 	arms := [][]byte{g.literal, nil, append(slices.Clone(g.literal), 'x')}
 	if g.literal == nil {
 		arms[2] = nil
 	}
 	for i := range arms {
 		g.literal = arms[i]
-		m.tally.begin(result{}, nil, fsys.Stamp{})
-		m.number = 1
-		m.countIn(raw)
+		g.begin(m.tally, result{}, nil, fsys.Stamp{})
+		m.lines.begin()
+		m.searchText(raw, &room{})
 		if counts[i] = int(m.tally.count.Load()); m.tally.binary.Load() {
 			counts[i] = 1
 		}
@@ -157,24 +156,4 @@ func drawFile(e *matchtest.Expression, rnd *rand.Rand) []byte {
 		return []byte(valid)
 	}
 	return drawn
-}
-
-// linesOf returns the numbers of the lines of a file that an expression matches.
-func linesOf(t *testing.T, e *matchtest.Expression, re *regexp.Regexp, raw []byte) (numbers []int) {
-	doc, err := text.Decode(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := []byte(doc.Text)
-	if bytes.IndexByte(body, '\n') < 0 {
-		body = bytes.ReplaceAll(body, []byte("\r"), []byte("\n"))
-	}
-	starts := matchtest.Lines
-	if e.Multiline {
-		body, starts = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), matchtest.Touched
-	}
-	for _, at := range starts(re, body) {
-		numbers = append(numbers, 1+bytes.Count(body[:at], []byte("\n")))
-	}
-	return numbers
 }

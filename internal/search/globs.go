@@ -34,7 +34,7 @@ func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, 
 	found.Total, _ = g.found.counts()
 	found.Folders = g.folderCount()
 	for _, r := range q.Window.shown(g.found.sorted()) {
-		found.Matches = append(found.Matches, Match{Path: r.path(), ModTime: r.modTime(), Dir: r.dir})
+		found.Matches = append(found.Matches, Match{Path: r.path(), Dir: r.dir})
 	}
 	found.More = found.Total > q.Window.Skip+len(found.Matches)
 	return found, nil
@@ -111,7 +111,7 @@ func (g *globber) add(e *entry, s fsys.Stamp, dir bool) {
 	g.above[e.node] = struct{}{}
 	g.mu.Unlock()
 	rel := e.rel()
-	g.found.add(result{root: e.root, rel: rel, mtime: s.Mtime, units: 1, size: len(rel), dir: dir}, nil, hits{})
+	g.found.add(&result{root: e.root, rel: rel, mtime: s.Mtime, units: 1, size: len(rel), dir: dir})
 }
 
 // folderCount counts the folders that hold matches.
@@ -120,3 +120,8 @@ func (g *globber) folderCount() int {
 	defer g.mu.Unlock()
 	return len(g.above)
 }
+
+// SplitPattern splits a pattern before the first segment with a wildcard. The directory is
+// "." for a pattern that begins with one; of a pattern without wildcards the rest is its
+// last segment.
+func SplitPattern(pattern string) (dir, rest string) { return doublestar.SplitPattern(pattern) }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/perm"
-	"github.com/fsmcp/fsmcp/internal/search/excerpt"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -47,7 +46,6 @@ type Searcher struct {
 	// yieldUntil is the time, in Unix nanoseconds, up to which a processor is left to
 	// other calls.
 	yieldUntil atomic.Int64
-	matchAgain bool // in tests
 }
 
 // New returns a Searcher. It starts nothing.
@@ -113,9 +111,8 @@ type Outcome struct {
 	// read, absolute and sorted; at most 20. UnreadableMore counts the others.
 	Unreadable     []string
 	UnreadableMore int
-	// Files and Bytes count what was searched: for Glob the names that were looked at.
+	// Files counts those that were searched: for Glob the names that were looked at.
 	Files int
-	Bytes int64
 	// Ignored says that ignore files left something out.
 	Ignored bool
 }
@@ -149,9 +146,8 @@ type Found struct {
 
 // Match is a name that a Glob found.
 type Match struct {
-	Path    string // absolute, resolved
-	ModTime time.Time
-	Dir     bool
+	Path string // absolute, resolved
+	Dir  bool
 }
 
 // Mode says what a Grep returns of each file.
@@ -196,8 +192,7 @@ type Grepped struct {
 
 // FileMatches is a file with a match.
 type FileMatches struct {
-	Path    string // absolute, resolved
-	ModTime time.Time
+	Path string // absolute, resolved
 	// Count is the number of matching lines; 1 in FilesOnly and for a binary file.
 	Count int
 	// Binary: the file matches and is not text. It has no Lines.
@@ -234,5 +229,18 @@ type Line struct {
 	MoreMatches int
 }
 
+// size is the number of bytes of its text.
+func (l *Line) size() (n int) {
+	for _, p := range l.Parts {
+		n += len(p.Text)
+	}
+	return n
+}
+
 // Part is a part of a line.
-type Part = excerpt.Part
+type Part struct {
+	// Column is the place of Text's first character in the line, from 1, in characters.
+	Column int
+	// Text is UTF-8 but for bytes that are no character; it has no line ending.
+	Text []byte
+}

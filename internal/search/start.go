@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 // roots opens the folders of a scope; close closes them.
@@ -21,23 +22,30 @@ func (s *Searcher) roots(scope *Scope) (roots []*root, err error) {
 		if f.Kind != fsys.Directory {
 			return roots, ErrNoFolder
 		}
-		if s.neverSearched(f) {
+		if s.neverSearched(f) != NotLeftOut {
 			return roots, ErrNeverSearched
 		}
 		if covered(scope.Starts, i) {
 			continue
 		}
-		dir, err := f.OpenDir()
+		r, err := s.newRoot(f, scope.Grants)
 		if err != nil {
 			return roots, err
 		}
-		r := &root{walk: s.checker.Walk(f, scope.Grants), dir: share(dir)}
 		roots = append(roots, r)
 		if !scope.IncludeIgnored {
 			s.levelsAbove(r, f)
 		}
 	}
 	return roots, nil
+}
+
+func (s *Searcher) newRoot(f *access.File, grants perm.Grants) (*root, error) {
+	dir, err := f.OpenDir()
+	if err != nil {
+		return nil, err
+	}
+	return &root{walk: s.checker.Walk(f, grants), dir: share(dir)}, nil
 }
 
 func closeRoots(roots []*root) {
@@ -54,23 +62,27 @@ func covered(starts []*access.File, i int) bool {
 		})
 }
 
-// neverSearched reports whether a start lies in a .git folder or in fsmcp's own folders.
-func (s *Searcher) neverSearched(f *access.File) bool {
+// neverSearched returns the reason for which a start is never searched: it lies in a .git
+// folder or in fsmcp's own folders.
+func (s *Searcher) neverSearched(f *access.File) Reason {
 	for _, name := range f.Names {
 		isGit := func(segment string) bool { return strings.EqualFold(segment, gitDir) }
-		if slices.ContainsFunc(strings.Split(filepath.ToSlash(name), "/"), isGit) || s.checker.Policy().Own(name) {
-			return true
+		if s.checker.Policy().Own(name) {
+			return ByOwnFolder
+		}
+		if slices.ContainsFunc(strings.Split(filepath.ToSlash(name), "/"), isGit) {
+			return ByGit
 		}
 	}
-	return false
+	return NotLeftOut
 }
 
 // levelsAbove reads the ignore files of the folders above a start, up to the top of its
-// repository. Of a start in no repository it reads those in the workspace.
+// repository. For a start in no repository it reads those in the workspace.
 func (s *Searcher) levelsAbove(r *root, f *access.File) {
 	type folder struct {
 		root *root
-		name string // below it lies what comes before in the list
+		name string // of the folder before it in the list
 	}
 	var above []folder
 	found, inside := false, 0
@@ -79,14 +91,14 @@ func (s *Searcher) levelsAbove(r *root, f *access.File) {
 			a.root.dir.leave()
 		}
 	}()
-	repository := func(w *access.Walk, d *fsys.Dir) bool {
-		if !w.Allowed(gitDir, false) {
+	repository := func(r *root) bool {
+		if !r.walk.Allowed(gitDir, false) {
 			return false
 		}
-		_, _, err := d.Stat(gitDir)
+		_, _, err := r.dir.Stat(gitDir)
 		return err == nil
 	}
-	if repository(r.walk, r.dir.Dir) {
+	if repository(r) {
 		return // the start is the top
 	}
 	for at := filepath.ToSlash(f.Path); !found && path.Dir(at) != at && !strings.HasSuffix(at, ":"); {
@@ -99,15 +111,13 @@ func (s *Searcher) levelsAbove(r *root, f *access.File) {
 			}
 			break
 		}
-		dir, err := t.OpenDir()
-		target := &access.File{Target: t}
-		walk := s.checker.Walk(target, nil)
+		in, err := s.newRoot(&access.File{Target: t}, nil)
 		t.Close()
 		if err != nil {
 			break
 		}
-		above = append(above, folder{&root{walk: walk, dir: share(dir)}, name})
-		if found = repository(walk, dir); !found && s.checker.Policy().Inside(t.Path) {
+		above = append(above, folder{in, name})
+		if found = repository(in); !found && s.checker.Policy().Inside(t.Path) {
 			inside = len(above)
 		}
 	}

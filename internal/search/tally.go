@@ -1,167 +1,135 @@
 package search
 
 import (
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/search/filter"
+	"github.com/fsmcp/fsmcp/internal/state"
 )
 
-// hit is a line that was found to match: it need not be matched again to be shown.
-type hit struct {
-	number int   // from 1
-	at     int64 // where it begins in the file; -1: not known
-}
-
-// hits are the first lines of a file that match, in order.
-type hits struct {
-	stamp fsys.Stamp // of the file at that time
-	lines []hit
-	all   bool // no others were found
-	slow  bool // the pattern is slow on the file
-}
-
-func (h *hits) len() int {
-	if h == nil {
-		return 0
-	}
-	return len(h.lines)
-}
-
-// passTo drops those in front of a line.
-func (h *hits) passTo(number int) {
-	for len(h.lines) > 0 && h.lines[0].number < number {
-		h.lines = h.lines[1:]
-	}
-}
-
-// Bounds of the hits that are kept: of a file, and of a search.
-const (
-	hitsOfFile   = 1 << 16
-	hitsOfSearch = 1 << 18
-)
-
-// tally counts the matches in a file while a worker searches the file, so that at the end of
-// the time it is known what was found by then. It serves one file after the other.
+// tally holds what a worker has found in a file so far: when the time of the search runs out,
+// it counts, although the worker is still at work. It serves one file after the other.
 type tally struct {
-	count    atomic.Int64
+	count    atomic.Int64 // matching lines
 	searched atomic.Int64 // bytes
-	noted    atomic.Int64 // len(lines)
-	plain    atomic.Bool  // the file is in UTF-8, with line feeds
 	binary   atomic.Bool
 
 	mu     sync.Mutex
-	of     result // the file
+	result result // of the file
 	entry  *entry // nil: of a start
 	stamp  fsys.Stamp
-	most   int // of the hits
-	lines  []hit
-	active bool // a file is searched
-	over   bool // the search is over: what is found from now on does not count
+	keeps  bool  // the answer may show lines of the file
+	space  space // for its lines
+	active bool  // a file is searched
+	over   bool  // the search is over: what is found from now on does not count
 }
 
-// notes reports whether the places of matches are wanted.
-func (t *tally) notes() bool { return t.noted.Load() < int64(t.most) }
-
-// add counts a matching line. Only the worker that searches the file calls it.
-func (t *tally) add(h hit) {
-	if t.notes() {
-		t.mu.Lock()
-		if n := len(t.lines); n == 0 || t.lines[n-1].number < h.number {
-			t.lines = append(t.lines, h)
-			t.noted.Store(int64(n + 1))
-		}
-		t.mu.Unlock()
+// keep keeps a line, if it is not one of those to skip. more says that the answer may show
+// lines behind it.
+func (t *tally) keep(l Line) (kept, more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	inside, full := t.space.take(l.size())
+	if kept = !t.over && (inside || full); kept {
+		t.result.lines = append(t.result.lines, l)
 	}
-	t.count.Add(1)
+	t.result.cut, t.result.skip = full, t.space.skip
+	return kept, !full
 }
 
-// searching are the tallies of a search, and what is noted of files beside their matches.
-type searching struct {
+// replaceLast replaces the line that was kept last.
+func (t *tally) replaceLast(l Line) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over {
+		l.Gap = t.result.lines[len(t.result.lines)-1].Gap
+		t.result.lines[len(t.result.lines)-1] = l
+	}
+}
+
+// record notes the record of the file if lines of it are kept.
+func (t *tally) record(of func() state.Record) {
+	if len(t.result.lines) > 0 {
+		record := of()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.result.record, t.result.recorded = record, true
+	}
+}
+
+// tallies are those of a search, and what is noted of files beside their matches.
+type tallies struct {
 	mu           sync.Mutex
-	tallies      []*tally
+	all          []*tally
 	over         bool // the search is over, also for a worker that begins later
 	partly       []PartOfFile
-	ended        atomic.Int64 // files
+	files        atomic.Int64 // that were searched, if only in part
 	pdfs, office atomic.Int64
 }
 
 // newTally returns the tally of a worker.
-func (g *grepper) newTally() *tally {
-	t := &tally{}
-	if w := g.query.Window; g.query.Mode == Content && !g.matchAgain {
-		t.most = hitsOfFile
-		if w.Most > 0 {
-			t.most = min(w.Skip+w.Most, hitsOfFile)
-		}
-	}
+func (g *tallies) newTally() *tally {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	t.over = g.over
-	g.tallies = append(g.tallies, t)
+	t := &tally{over: g.over}
+	g.all = append(g.all, t)
 	return t
 }
 
 // begin begins to count the matches in a file.
-func (t *tally) begin(of result, e *entry, stamp fsys.Stamp) {
+func (g *grepper) begin(t *tally, of result, e *entry, stamp fsys.Stamp) {
+	of.mtime = stamp.Mtime
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of, t.entry, t.stamp, t.lines, t.active = of, e, stamp, t.lines[:0], true
+	t.result, t.entry, t.stamp, t.space, t.active = of, e, stamp, g.space, true
+	t.keeps = g.query.Mode == Content && g.found.mayShow(stamp.Mtime)
+	t.result.skip = t.space.skip
 	t.count.Store(0)
 	t.searched.Store(0)
-	t.noted.Store(0)
-	t.plain.Store(false)
 	t.binary.Store(false)
 }
 
-// end takes over what was found in a file, unless the search was over before. complete says
-// that the file was searched as far as needed, slow that the pattern is slow on it.
-func (g *grepper) end(t *tally, complete, slow bool) {
+// end takes what was found in a file as a result, unless the search was over before. complete
+// says that the file was searched as far as needed.
+func (g *grepper) end(t *tally, complete bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.active = false; !t.over {
-		g.ended.Add(1)
-		g.settle(t, complete, slow)
+		g.take(t, complete)
 	}
 }
 
-// settleOpen takes over what was found by now in the files that are still searched: a
-// worker that comes to the end of one later finds that its matches are counted.
-func (g *grepper) settleOpen() {
+// takeOpen ends the search. It takes what was found by now in the files that are still
+// searched: a worker that comes to the end of one later finds that its matches are counted.
+func (g *grepper) takeOpen() {
 	g.mu.Lock()
 	g.over = true
-	all := g.tallies
+	all := g.all
 	g.mu.Unlock()
 	for _, t := range all {
 		t.mu.Lock()
 		if t.active && !t.over {
-			g.settle(t, false, true)
+			g.take(t, false)
 		}
 		t.over = true
 		t.mu.Unlock()
 	}
 }
 
-// state reports whether the search of a file has ended, and whether one was searched in part.
-// It ends the search.
-func (g *grepper) state() (ended, partly bool) {
-	g.settleOpen()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.ended.Load() > 0, len(g.partly) > 0
-}
-
-// settle makes a result of what was found in a file. The caller holds the lock of t.
-func (g *grepper) settle(t *tally, complete, slow bool) {
-	r := t.of
-	r.mtime, r.binary, r.count = t.stamp.Mtime, t.binary.Load(), max(int(t.count.Load()), len(t.lines))
-	if r.binary {
-		r.count = 1
+// take makes a result of what was found in a file. The caller holds the lock of t.
+func (g *grepper) take(t *tally, complete bool) {
+	g.files.Add(1)
+	count := int(t.count.Load())
+	if complete && count == 0 && !t.binary.Load() {
+		return // as in most files
 	}
-	if t.entry != nil && (r.count > 0 || !complete) { // in a deep folder a name is long: not of every file
+	r := t.result // a copy, which the collector keeps
+	if r.binary, r.count = t.binary.Load(), count; r.binary {
+		r.count, r.lines, r.cut = 1, nil, false
+	}
+	if t.entry != nil { // in a deep folder a name is long: not of every file
 		r.rel = t.entry.rel()
 		r.size = len(r.rel) + 8
 	}
@@ -176,30 +144,18 @@ func (g *grepper) settle(t *tally, complete, slow bool) {
 	if r.units = 1; g.query.Mode == Content {
 		r.units = r.count
 		r.size += r.units * lineBytes
+		r.cut = r.cut || !t.keeps && !r.binary
 	}
-	lines := t.lines
-	if !t.plain.Load() {
-		lines = nil
-	}
-	g.found.add(r, lines, hits{stamp: t.stamp, all: len(lines) == r.count, slow: slow})
-}
-
-// outcome adds what is known of files that were not searched, or not to their end.
-func (g *grepper) outcome(o *Outcome) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	slices.SortFunc(g.partly, func(a, b PartOfFile) int { return strings.Compare(a.Path, b.Path) })
-	o.Partly = g.partly
-	o.PDFs, o.Office = int(g.pdfs.Load()), int(g.office.Load())
+	g.found.add(&r)
 }
 
 // document notes a file whose text is not searched.
 func (g *grepper) document(t *tally, head []byte) {
-	name := ""
+	name := t.result.rel
 	if t.entry != nil {
 		name = t.entry.name
-	} else {
-		name = t.of.start.Path
+	} else if t.result.start != nil {
+		name = t.result.start.Path
 	}
 	switch pdf, office := filter.Document(name, head); {
 	case pdf:

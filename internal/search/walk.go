@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"runtime"
 	"slices"
@@ -19,7 +20,7 @@ import (
 const (
 	batchFiles   = 32                     // files that a worker takes at a time
 	maxNamed     = 20                     // names in each list of an Outcome
-	maxNamedSize = 256                    // bytes of the name of a folder that was left out; for a longer one stands one above it
+	maxNamedSize = 256                    // bytes of the name of a folder that was left out; for a longer one a folder above it is named
 	grace        = 20 * time.Millisecond  // for workers to notice the end
 	reportEvery  = 100 * time.Millisecond // between calls of Progress
 )
@@ -47,7 +48,7 @@ type node struct {
 	depth   int    // 0 of a root
 	relSize int    // of rel, in bytes
 
-	// Of the run, under its lock: the folder while it is kept open for those below it that
+	// Under the lock of the run: the folder while it is kept open for folders below it that
 	// wait, and their number.
 	open    *openDir
 	waiting int
@@ -94,34 +95,33 @@ func (o *openDir) leave() {
 	}
 }
 
-// place is a folder whose names a worker goes through. It is open.
-type place struct {
+// entry is a name in an open folder. A worker uses one for all names of a folder.
+type entry struct {
 	*node
 	dir    *fsys.Dir
+	name   string
 	prefix string // of the names below the root, once it is needed
-}
-
-// entry is a name that a walk came to.
-type entry struct {
-	*place
-	name string
 }
 
 // rel is the name below the root. In a deep folder it is long, so that only a name that
 // matters has one.
 func (e *entry) rel() string {
 	if e.prefix == "" && e.parent != nil {
-		e.prefix = e.place.node.rel() + "/"
+		e.prefix = e.node.rel() + "/"
 	}
 	return e.prefix + e.name
 }
 
-// batch is a part of the files of one folder.
+// batch is a part of the files of one folder, or in place of it a search of another kind.
 type batch struct {
-	node  *node
-	dir   *openDir
-	names []string
+	node   *node
+	dir    *openDir
+	names  []string
+	search func(w *worker)
+	close  func() // it is called once, also for a batch that is dropped
 }
+
+func newBatch(n *node, dir *openDir) *batch { return &batch{node: n, dir: dir.use(), close: dir.leave} }
 
 // visitor is the part of a walk that differs between searches. Its methods are called by several workers at
 // a time.
@@ -140,7 +140,7 @@ type visitor interface {
 type worker struct {
 	run  *run
 	room *room // while it has its slot
-	own  *matcher
+	own  *fileSearch
 }
 
 // run is one walk.
@@ -161,7 +161,7 @@ type run struct {
 	missed  missedNames
 	ignored atomic.Bool
 
-	counts   struct{ folders, files, matches, bytes atomic.Int64 }
+	counts   struct{ folders, files, matches atomic.Int64 }
 	reported atomic.Int64
 	report   sync.Mutex
 }
@@ -181,10 +181,10 @@ func (m *missedNames) add(name string) {
 	}
 }
 
-// walk goes through the scope. The error is that of ctx; where the time of the scope ran
-// out, the outcome says so. Workers that are kept by the system may still be at work when
-// it returns: what they find then is dropped.
-func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*root) (*run, error) {
+// walk goes through the folders of the scope, or through files. The error is that of ctx; if
+// the time of the scope ran out, the outcome says so. Workers that the system keeps may still
+// be at work when it returns: what they find then is dropped.
+func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*root, files ...*batch) (*run, error) {
 	r := s.newRun(scope, v)
 	limited, end := bounded(ctx, scope.Within)
 	defer end()
@@ -192,6 +192,7 @@ func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*r
 		r.folders = append(r.folders, root.top())
 		r.pending++
 	}
+	r.batches, r.pending = files, r.pending+len(files)
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{})
@@ -240,13 +241,11 @@ func (r *run) stop() {
 	left := slices.Clone(r.folders)
 	for _, b := range r.batches {
 		left = append(left, b.node)
-		b.dir.leave()
+		b.close()
 	}
-	for _, n := range r.active {
-		left = append(left, n)
-	}
+	left = slices.AppendSeq(left, maps.Values(r.active))
 	for len(r.kept) > 0 {
-		r.letGo(r.kept[0])
+		r.closeKept(r.kept[0])
 	}
 	r.folders, r.batches = nil, nil
 	var missed missedNames
@@ -254,6 +253,7 @@ func (r *run) stop() {
 	for _, n := range left {
 		seen[n] = true
 	}
+	delete(seen, nil) // of a batch without a folder
 	for n := range seen {
 		covered := false
 		for up := n.parent; up != nil && !covered; up = up.parent {
@@ -278,14 +278,14 @@ func (r *run) work(ctx context.Context) {
 	w := &worker{run: r}
 	for {
 		n, from, b := r.next(w)
-		if n == nil {
+		if n == nil && b == nil {
 			return
 		}
 		select {
 		case w.room = <-r.slots:
 		case <-ctx.Done():
 			if b != nil {
-				b.dir.leave()
+				b.close()
 			}
 			if from != nil {
 				from.leave()
@@ -300,12 +300,12 @@ func (r *run) work(ctx context.Context) {
 		}
 		r.release(w.room)
 		r.finished(w)
-		r.tell()
+		r.progress()
 	}
 }
 
 // next waits for work: a batch before a folder, so that few folders are open at a time. from is
-// the open folder that holds n, nil where it is not kept open.
+// the open folder that holds n, nil if it is not kept open.
 func (r *run) next(w *worker) (n *node, from *openDir, b *batch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -346,7 +346,7 @@ func (r *run) add(n *node, from *openDir) {
 		p.open = from.use()
 		r.kept = append(r.kept, p)
 		if len(r.kept) > maxKept {
-			r.letGo(r.kept[0])
+			r.closeKept(r.kept[0])
 		}
 	}
 	n.parent.waiting++
@@ -355,8 +355,8 @@ func (r *run) add(n *node, from *openDir) {
 	r.changed.Signal()
 }
 
-// takeOpen returns an open folder for one that no longer waits below it, nil where it is not
-// kept open. It is called under the lock, as letGo is.
+// takeOpen returns an open folder for one that no longer waits below it, nil if it is not
+// kept open. It is called under the lock, as closeKept is.
 func (r *run) takeOpen(p *node) (from *openDir) {
 	if p == nil {
 		return nil
@@ -365,13 +365,13 @@ func (r *run) takeOpen(p *node) (from *openDir) {
 		from = p.open.use()
 	}
 	if p.waiting--; p.waiting == 0 && p.open != nil {
-		r.letGo(p)
+		r.closeKept(p)
 	}
 	return from
 }
 
-// letGo keeps a folder open no longer.
-func (r *run) letGo(p *node) {
+// closeKept keeps a folder open no longer.
+func (r *run) closeKept(p *node) {
 	p.open.leave()
 	p.open = nil
 	r.kept = slices.DeleteFunc(r.kept, func(n *node) bool { return n == p })
@@ -412,28 +412,28 @@ func (r *run) list(w *worker, n *node, from *openDir) {
 	if !r.scope.IncludeIgnored {
 		levels = n.enter(opened, levels)
 	}
-	e := &entry{place: &place{node: n, dir: opened}}
-	b := &batch{node: n, dir: dir}
+	e := &entry{node: n, dir: opened}
+	b := newBatch(n, dir)
 	err = opened.Each(func(name string, kind fsys.Kind) bool {
-		if e.name = name; r.meet(e, dir, levels, kind) {
+		if e.name = name; r.look(e, dir, levels, kind) {
 			b.names = append(b.names, name)
 		}
 		if len(b.names) == batchFiles {
-			r.hand(w, b)
-			b = &batch{node: n, dir: dir}
+			r.share(w, b)
+			b = newBatch(n, dir)
 		}
 		return !r.stopped.Load()
 	})
 	if err != nil {
 		r.unreadable(n, "", err)
 	}
-	r.files(w, &batch{node: n, dir: dir.use(), names: b.names})
+	r.files(w, b)
 }
 
-// meet looks at one name of a folder. It reports whether the name is that of a file that
+// look looks at one name of a folder. It reports whether the name is that of a file that
 // the visitor wants; a folder goes on the list. Nothing is asked of the disk before the
 // rules have decided.
-func (r *run) meet(e *entry, dir *openDir, levels *level, kind fsys.Kind) bool {
+func (r *run) look(e *entry, dir *openDir, levels *level, kind fsys.Kind) bool {
 	if kind == fsys.Special || strings.EqualFold(e.name, gitDir) {
 		return false
 	}
@@ -472,9 +472,8 @@ func (r *run) meet(e *entry, dir *openDir, levels *level, kind fsys.Kind) bool {
 	return false
 }
 
-// hand gives a batch to other workers, or works on it where they have enough.
-func (r *run) hand(w *worker, b *batch) {
-	b.dir.use()
+// share gives a batch to other workers, or works on it if they have enough.
+func (r *run) share(w *worker, b *batch) {
 	r.mu.Lock()
 	enough := len(r.batches) >= 4*cap(r.slots)
 	if !enough && !r.stopped.Load() {
@@ -490,8 +489,12 @@ func (r *run) hand(w *worker, b *batch) {
 
 // files goes through a batch. The rules are asked about each file when its turn comes.
 func (r *run) files(w *worker, b *batch) {
-	defer b.dir.leave()
-	e := &entry{place: &place{node: b.node, dir: b.dir.Dir}}
+	defer b.close()
+	if b.search != nil {
+		b.search(w)
+		return
+	}
+	e := &entry{node: b.node, dir: b.dir.Dir}
 	for _, name := range b.names {
 		if r.stopped.Load() {
 			return
@@ -512,13 +515,17 @@ func (r *run) unreadable(n *node, file string, err error) {
 	if gone || file == "" && !errors.Is(err, fs.ErrPermission) { // ELOOP, ENOTDIR: a link or a file took the folder's place
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.missed.add(strings.TrimSuffix(n.root.walk.Path(path.Join(n.rel(), file)), "/"))
+	r.addUnreadable(strings.TrimSuffix(n.root.walk.Path(path.Join(n.rel(), file)), "/"))
 }
 
-// tell calls Progress when its time has come.
-func (r *run) tell() {
+func (r *run) addUnreadable(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missed.add(name)
+}
+
+// progress calls Progress about ten times a second.
+func (r *run) progress() {
 	if r.scope.Progress == nil || r.stopped.Load() {
 		return
 	}
@@ -535,6 +542,6 @@ func (r *run) end() Outcome {
 	defer r.mu.Unlock()
 	o := r.outcome
 	o.Unreadable, o.UnreadableMore = slices.Clone(r.missed.names), r.missed.more
-	o.Files, o.Bytes, o.Ignored = int(r.counts.files.Load()), r.counts.bytes.Load(), r.ignored.Load()
+	o.Files, o.Ignored = int(r.counts.files.Load()), r.ignored.Load()
 	return o
 }

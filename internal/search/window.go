@@ -2,7 +2,7 @@ package search
 
 import (
 	"bytes"
-	"errors"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -13,7 +13,13 @@ import (
 // windowSize bounds the part of a file that a worker holds in memory.
 const windowSize = 256 << 10
 
-// room is the memory of a slot, for whichever worker has it.
+// largeWindow bounds a window in which lines are kept or matches span lines.
+const largeWindow = 2 << 20
+
+// largeBuffers hold a file that is larger than a window, or a large window.
+var largeBuffers = sync.Pool{New: func() any { b := make([]byte, inMemory+1); return &b }}
+
+// room is the memory of a slot, for the worker that has the slot.
 type room struct {
 	last    bool  // of several slots; it yields
 	rested  int64 // when its last rest ended, in Unix nanoseconds
@@ -21,22 +27,6 @@ type room struct {
 	yielded int64 // when it last let other goroutines run
 	buf     []byte
 	raw     []byte // for what has to be decoded
-	// large is for multiline patterns, and for lines with their context.
-	large []byte
-}
-
-// Sizes for multiline patterns in files that are not held in memory: a match that is
-// longer than the overlap may be missed.
-const (
-	largeSize = 2 << 20
-	overlap   = 512 << 10
-)
-
-func (r *room) largeWindow() []byte {
-	if r.large == nil {
-		r.large = make([]byte, largeSize)
-	}
-	return r.large
 }
 
 func (r *room) window() []byte {
@@ -45,9 +35,6 @@ func (r *room) window() []byte {
 	}
 	return r.buf
 }
-
-// errUnlike: the charset or the line ending of a file is not what its head shows.
-var errUnlike = errors.New("unlike its head")
 
 // window moves over the text of a file that is not held in memory.
 type window struct {
@@ -60,8 +47,6 @@ type window struct {
 	eof  bool
 	// returns: carriage returns end the lines. They are made line feeds.
 	returns bool
-	// whole: the file can be held in memory. more fails where the file is unlike its head.
-	whole, feeds bool
 }
 
 // newWindow begins at the start of a file; head are its first bytes, in buf. The error is
@@ -98,9 +83,6 @@ func (w *window) more() (isText bool, err error) {
 		err = w.decode()
 	}
 	added := w.text[was:]
-	if w.whole && err == nil && w.unlike(was) {
-		return true, errUnlike
-	}
 	if w.returns {
 		for i, b := range added {
 			if b == '\r' {
@@ -109,19 +91,6 @@ func (w *window) more() (isText bool, err error) {
 		}
 	}
 	return bytes.IndexByte(added, 0) < 0, err
-}
-
-// unlike reports whether the text from a place on differs from the head of the file, or whether
-// only all of the file can tell.
-func (w *window) unlike(was int) bool {
-	end, feed := len(w.text), bytes.IndexByte(w.text[was:], '\n') >= 0
-	if w.feeds = w.feeds || feed; !w.eof {
-		end -= text.OpenTail(w.text)
-	}
-	if w.raw == nil && !utf8.Valid(w.text[was-text.OpenTail(w.text[:was]):end]) || w.raw != nil && w.enc.Units().Size() == 1 {
-		return true
-	}
-	return w.returns && feed || !w.returns && !w.feeds && bytes.IndexByte(w.text[was:], '\r') >= 0
 }
 
 // decode adds a piece of text in another charset than UTF-8.

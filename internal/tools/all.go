@@ -96,7 +96,7 @@ func New(o Options) *Service {
 	}
 	s.reminders = reminders.New(reminders.Options{
 		Files: o.Access, Watcher: o.Watcher, Now: o.Now, LookFor: o.LookFor, Notify: s.Notify,
-		Ignored: func(dir string) bool { return s.searches.Explain(dir).Why == search.ByIgnoreFile },
+		Ignored: func(dir string) bool { return s.searches.Explain(dir).Reason == search.ByIgnoreFile },
 	})
 	loads := toolcall.NewLoader(o.Now)
 	budget := toolcall.Budget{Counter: o.Counter, Most: o.MaxTokens}

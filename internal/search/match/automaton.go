@@ -80,8 +80,6 @@ func newAutomaton(p *program) *automaton {
 	return a
 }
 
-func (a *automaton) reliable() bool { return !a.off }
-
 // Columns behind the classes.
 func (a *automaton) innerCarriage() int { return a.p.classes }
 func (a *automaton) endOfText() int     { return a.p.classes + 1 }
@@ -191,8 +189,7 @@ func (a *automaton) build(s int32, column int) int32 {
 		class = p.carriage
 	}
 	// In a pattern for lines the end of a line is the end of the text.
-	lineEnd := !p.multiline && !end && class == p.feed
-	end = end || lineEnd
+	end = end || !p.multiline && class == p.feed
 	a.set.clear()
 	flags := a.flags(from.before, class, end)
 	for _, pc := range from.insts {
@@ -201,12 +198,8 @@ func (a *automaton) build(s int32, column int) int32 {
 			return toMatch
 		}
 	}
-	if lineEnd {
+	if end { // the next line begins, or the text has ended
 		a.table[int(s)+column] = a.begin
-		return a.begin
-	}
-	if end {
-		a.table[int(s)+column] = a.begin // no match
 		return a.begin
 	}
 	a.work.clear()
@@ -324,9 +317,7 @@ func (a *automaton) add(insts []uint32, b before, size int) int32 {
 	a.states = append(a.states, state{insts, b})
 	a.byKey[string(a.key)] = id
 	a.size += size
-	for range a.width {
-		a.table = append(a.table, unbuilt)
-	}
+	a.table = append(a.table, slices.Repeat([]int32{unbuilt}, a.width)...)
 	if !a.p.multiline {
 		a.table[int(id)+int(a.p.carriage)] = toLook
 	}

@@ -161,7 +161,7 @@ func (m *Matcher) nextLiteral(text []byte, from int) (start, end int, ok bool) {
 
 // nextLine looks at every line.
 func (m *Matcher) nextLine(text []byte, from int) (start, end int, ok bool) {
-	if m.auto.reliable() {
+	if !m.auto.off {
 		at, o := m.auto.scan(text, from)
 		switch o {
 		case matched:
@@ -175,19 +175,17 @@ func (m *Matcher) nextLine(text []byte, from int) (start, end int, ok bool) {
 			from--
 		}
 	}
-	for from < len(text) && (m.Stop == nil || !m.Stop()) {
-		end := from + lineLength(text[from:])
-		if m.slow(trimmed(text, from, end)) {
-			return from, from + len(trimmed(text, from, end)), true
+	for ; from < len(text) && (m.Stop == nil || !m.Stop()); from = Behind(text, from) {
+		if start, end := lineAt(text, from); m.slow(text[start:end]) {
+			return start, end, true
 		}
-		from = Behind(text, end)
 	}
 	return 0, 0, false
 }
 
 // Line reports whether a line matches; it has no line ending.
 func (m *Matcher) Line(line []byte) bool {
-	if m.auto.reliable() {
+	if !m.auto.off {
 		if o := m.auto.whole(line); o != gaveUp {
 			return o == matched
 		}
@@ -213,7 +211,7 @@ func (m *Matcher) slow(line []byte) bool {
 }
 
 // Reliable reports whether the pattern is fast on what it has met so far.
-func (m *Matcher) Reliable() bool { return m.auto.reliable() }
+func (m *Matcher) Reliable() bool { return !m.auto.off }
 
 // Text reports whether a text matches anywhere, for a Multiline pattern.
 func (m *Matcher) Text(text []byte) bool {

@@ -1,4 +1,4 @@
-package excerpt
+package search
 
 import (
 	"bytes"
@@ -19,21 +19,17 @@ func TestPartsAreTextOfTheLine(t *testing.T) {
 		ranges = append(ranges, []int{at + i, at + i + len("needle")})
 		at += i + 1
 	}
-	parts, more := Windows(line, ranges)
-	if IsShort(line) || !IsShort(line[:wholeLine]) || len(parts) != MaxParts || more == 0 {
+	parts, more := partsAround(line, ranges)
+	if isShort(line) || !isShort(line[:wholeLine]) || len(parts) != maxParts || more == 0 {
 		t.Errorf("%d parts, %d matches more", len(parts), more)
 	}
 	matches, runes := more, []rune(string(line))
 	for _, p := range parts {
 		n := utf8.RuneCount(p.Text)
-		if n > AroundMatch || string(runes[p.Column-1:p.Column-1+n]) != string(p.Text) {
+		if n > aroundMatch || string(runes[p.Column-1:p.Column-1+n]) != string(p.Text) {
 			t.Errorf("column %d: %q", p.Column, p.Text)
 		}
-		for _, m := range p.Matches {
-			if matches++; string(p.Text[m.Start:m.End]) != "needle" {
-				t.Errorf("column %d, %v: %q", p.Column, m, p.Text)
-			}
-		}
+		matches += bytes.Count(p.Text, []byte("needle"))
 	}
 	if matches != len(ranges) {
 		t.Errorf("%d matches of %d", matches, len(ranges))
