@@ -49,7 +49,7 @@ var layers = map[string]layer{
 
 	// It needs net/url: the protocol names folders by URIs.
 	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/toolcall", "internal/tools", "schemas"}, never: []ban{noProcess, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
-	"internal/server/arguments": {imports: []string{"internal/refusal", "internal/server/wire", "internal/similar", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
+	"internal/server/arguments": {imports: []string{"internal/phrase", "internal/refusal", "internal/server/wire", "internal/similar", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
@@ -76,9 +76,9 @@ var layers = map[string]layer{
 		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/perm", "internal/phrase", "internal/refusal", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
-	"internal/gate": {imports: []string{"internal/changes", "internal/edit", "internal/notebook", "internal/refusal", "internal/span", "internal/state", "internal/text", "internal/toolcall"}, never: append(pure(), noVips, noPDF)},
+	"internal/gate": {imports: []string{"internal/changes", "internal/edit", "internal/notebook", "internal/phrase", "internal/refusal", "internal/span", "internal/state", "internal/text", "internal/toolcall"}, never: append(pure(), noVips, noPDF)},
 	"internal/toolcall": {
-		imports: []string{"internal/access", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/refusal", "internal/reminders", "internal/state", "internal/text", "internal/tokens"},
+		imports: []string{"internal/access", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/state", "internal/text", "internal/tokens"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/span":          {never: pure()},

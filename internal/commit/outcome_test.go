@@ -34,7 +34,7 @@ func committingWith(p Planner) *committing {
 
 // A refusal keeps its effects; of a hidden file its words tell nothing of the text.
 func TestPlanRefuses(t *testing.T) {
-	text := refusal.UnseenShown("/w/a", "secret")
+	text := refusal.New(refusal.UnseenShown, "/w/a", "secret")
 	effects := toolcall.Refused(text, toolcall.Shown{Path: "/w/a"})
 	refused, err := Refused(effects)
 	for name, c := range map[string]struct {

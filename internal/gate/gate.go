@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/edit"
 	"github.com/fsmcp/fsmcp/internal/notebook"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -48,7 +49,7 @@ func (g Gate) AllowEdit(by Replaced) (state.Record, toolcall.Outcome) {
 	case len(c.Raw) == 0: // nothing to be shown
 		return c.Recorded(nil), toolcall.Outcome{}
 	case !c.Known && (!by.Only || errors.As(by.Err, new(*edit.NoMatchError))):
-		return c.Record, toolcall.Failed(refusal.NotRead(g.Target.Name()))
+		return c.Record, toolcall.Failed(refusal.New(refusal.NotRead, g.Target.Name()))
 	case !c.Known:
 		return c.Recorded(nil), toolcall.Outcome{}
 	case !by.Only:
@@ -79,9 +80,9 @@ func (g Gate) allowAll(by Replaced) (state.Record, toolcall.Outcome) {
 		return now.Record, toolcall.Outcome{}
 	}
 	if body, shown, ok := g.rest(unseen, ""); ok {
-		return now.Record, g.showing(refusal.UnseenShown(g.Target.Name(), body), c.WithShown(now.Record, shown))
+		return now.Record, g.showing(refusal.New(refusal.UnseenShown, g.Target.Name(), body), c.WithShown(now.Record, shown))
 	}
-	return now.Record, toolcall.Failed(refusal.Unseen(g.Target.Name(), unseen.Len(), g.readCalls(unseen)))
+	return now.Record, toolcall.Failed(refusal.New(refusal.Unseen, g.Target.Name(), phrase.Bytes(unseen.Len()), g.readCalls(unseen)))
 }
 
 // showing is a refusal whose answer shows parts of the file: rec is its record then.
@@ -233,7 +234,9 @@ func (g Gate) changedMuch(by Replaced, diff changes.Diff) toolcall.Outcome {
 	if len(near) > 0 {
 		calls = g.readCalls(near) + ", around old_string"
 	}
-	return g.stating(refusal.ChangedMuch(g.Target.Name(), g.howMuch(diff), by.Err, calls))
+	amount := g.howMuch(diff)
+	amount.Err = by.Err
+	return g.stating(refusal.New(refusal.ChangedMuch, g.Target.Name(), amount, calls))
 }
 
 // around widens a raw span by some characters on each side.
@@ -288,7 +291,7 @@ func (g Gate) AllowWrite() toolcall.Outcome {
 	case len(c.Raw) == 0: // nothing to be shown
 		return toolcall.Outcome{}
 	case !c.Known:
-		return toolcall.Failed(refusal.NotRead(g.Target.Name()))
+		return toolcall.Failed(refusal.New(refusal.NotRead, g.Target.Name()))
 	}
 	if toolcall.IsNotebook(g.Target) {
 		if nb, err := notebook.Parse(c.Raw); err == nil {
@@ -297,7 +300,7 @@ func (g Gate) AllowWrite() toolcall.Outcome {
 				return g.ChangedNotebook(nb.Cells(), nil)
 			}
 			if cell := FirstUnseen(nb.Cells(), now.Record); cell != nil {
-				return toolcall.Failed(refusal.UnseenInNotebook(g.Target.Name(), cell.Name))
+				return toolcall.Failed(refusal.New(refusal.UnseenInNotebook, g.Target.Name(), cell.Name))
 			}
 			return toolcall.Outcome{}
 		}
@@ -322,9 +325,9 @@ func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) toolcal
 		body += "\n" + notice
 	}
 	if !small || !g.Budget.Passes(body) {
-		return toolcall.Failed(refusal.UnseenCell(g.Target.Name(), cell.Name, id))
+		return toolcall.Failed(refusal.New(refusal.UnseenCell, cell.Name, g.Target.Name(), id))
 	}
-	return g.showing(refusal.UnseenCellShown(g.Target.Name(), cell.Name, body), g.File.WithShown(rec, span.Set{cell.Source}))
+	return g.showing(refusal.New(refusal.UnseenCellShown, cell.Name, g.Target.Name(), body), g.File.WithShown(rec, span.Set{cell.Source}))
 }
 
 // ChangedNotebook is the answer for a notebook that is not what was shown: a
@@ -343,7 +346,7 @@ func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) toolcall.Outcome
 		}
 		return g.showing(refusal.ChangedNotebook(g.Target.Name(), body, n), rec)
 	}
-	return g.stating(refusal.ChangedNotebookMuch(g.Target.Name(), g.howMuch(diff)))
+	return g.stating(refusal.New(refusal.ChangedNotebookMuch, g.Target.Name(), g.howMuch(diff)))
 }
 
 // Bounds of the matches that an error shows so that the same call passes next time.

@@ -26,20 +26,26 @@ func (j judgement) name() string { return fsys.InSentence(j.Path.String()) }
 func (j judgement) denied() *Refusal {
 	switch j.Reason {
 	case perm.ReasonPlan:
-		text := "Plan mode: files are read, not changed, until the user leaves it. Nothing was changed in " + j.name() + "."
+		more := ""
 		if j.UntilRestart {
-			text += " A settings file named a looser mode since, and a restart of fsmcp applies it."
+			more += " A settings file named a looser mode since, and a restart of fsmcp applies it."
 		}
 		if plan := j.Policy.PlanFile(); plan != "" {
-			text += " The one file that may be written is the plan, " + fsys.InSentence(plan) + "."
+			more += " The one file that may be written is the plan, " + fsys.InSentence(plan) + "."
 		}
-		return refuse(SlugPlanMode, "%s", text)
+		return New(planMode, j.name(), more)
 	case perm.ReasonBuiltin:
-		return refuse(SlugDenied, "%s is a name below /proc, /sys or /dev, or leads to one: nothing there is read or written, and no rule can allow it.", j.name())
+		return New(deniedBuiltin, j.name())
 	case perm.ReasonState:
-		return refuse(SlugDenied, "%s lies in a folder that fsmcp keeps for itself: no tool writes there, and no rule can allow it.", j.name())
+		return New(deniedState, j.name())
 	}
-	return refuse(SlugDenied, "File is in a directory that is denied by your permission settings.\nPath: %s\n%s", j.name(), j.because())
+	return New(deniedByRule, j.name(), j.because())
+}
+
+// ToolDenied refuses a search by a rule against the tool as a whole.
+func ToolDenied(tool string, rule perm.RuleText) error {
+	d := perm.Decision{Verdict: perm.Deny, Reason: perm.ReasonDenyRule, Rule: rule.Text, Source: rule.Source, Quotable: true, UntilRestart: rule.Source.UntilRestart}
+	return New(deniedTool, tool, Because(access.Decision{Decision: d}))
 }
 
 // NeedsConsent words the refusal for a client that cannot ask, with what the user can
@@ -50,7 +56,7 @@ func NeedsConsent(e *access.ConsentError, settings string) *Refusal {
 	if j.Op == perm.Read {
 		what = "Reading"
 	}
-	return refuse(SlugDenied, "%s %s needs the user's consent (%s), which cannot be asked for here.%s", what, j.name(), j.because(), j.remedy())
+	return New(needsConsent, what, j.name(), j.because(), j.remedy())
 }
 
 // remedy tells the user what to do about a question that cannot be put.

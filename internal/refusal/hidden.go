@@ -25,7 +25,7 @@ func (h Hidden) Refusal(err error) error {
 	switch {
 	case errors.As(err, &r):
 	case provesMatch(err) && !h.Whole:
-		r = refuse(SlugNoMatch, "")
+		r = &Refusal{Slug: SlugNoMatch}
 	default:
 		return err // worded by its kind alone
 	}
@@ -38,21 +38,26 @@ func (h Hidden) Refusal(err error) error {
 			return err
 		}
 	case SlugModified:
-		return refuse(SlugModified, "%s Path: %s.\n%s", modified, h.Name, read)
+		return New(hiddenChanged, h.Name, read)
 	}
 	switch {
 	case !h.Read:
-		return refuse(SlugNotRead, "%s %s", notRead, read)
+		return New(hiddenNotRead, read)
 	case r.Slug == SlugNoSuchCell:
-		return refuseAs(r.code, r.Slug, "%s has no such cell, or more than one. %s", h.Name, read)
+		return r.as(New(hiddenCell, h.Name, read))
 	case !h.Whole:
-		return refuse(SlugPartlyRead, "%s Of %s the text that this call would replace was never shown, or is not there. %s", notRead, h.Name, read)
+		return New(hiddenPartly, h.Name, read)
 	case r.Slug == SlugNoMatch:
-		return refuse(SlugNoMatch, "String to replace not found in file.\nPath: %s\n%s", h.Name, read)
+		return New(hiddenNoMatch, h.Name, read)
 	case r.Slug == SlugNotUnique:
-		return refuse(SlugNotUnique, "The string to replace is in %s more than once, but replace_all is false. Give more of the text around it, or set replace_all to true.", h.Name)
+		return New(hiddenNotUnique, h.Name)
 	}
-	return refuseAs(r.code, r.Slug, "%s cannot be changed like this. %s", h.Name, read)
+	return r.as(New(hiddenOther, h.Name, read))
+}
+
+// as returns r with another text.
+func (r *Refusal) as(other *Refusal) *Refusal {
+	return &Refusal{Slug: r.Slug, Text: other.Text, code: r.code}
 }
 
 // provesMatch reports whether an error comes only where old_string was found.

@@ -19,24 +19,19 @@ const (
 // HookRefusal refuses the change of a file that a hook stopped.
 func HookRefusal(r hooks.Report, file string) error {
 	name, said := hookName(r), hookSaid(r, saidRoom)
-	var b strings.Builder
-	fmt.Fprintf(&b, "Nothing was changed in %s: ", file)
 	switch {
 	case r.Hook.Broken != "":
-		fmt.Fprintf(&b, "the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again.", r.Hook.Line, fsys.InSentence(r.Hook.From), r.Why)
+		return New(hookBroken, file, r.Hook.Line, fsys.InSentence(r.Hook.From), r.Why)
 	case r.Ending == hooks.Refused && said == "":
-		fmt.Fprintf(&b, "the user's hook %s refused this call and gave no reason. Ask the user before you try it again.", name)
+		return New(hookSilent, file, name)
 	case r.Ending == hooks.Refused:
-		fmt.Fprintf(&b, "the user's hook %s refused this call. Its reason:\n%s\nDo as it says: without that the same call is refused again.", name, said)
+		return New(hookRefused, file, name, said)
 	case r.Ending == hooks.NotRun:
-		fmt.Fprintf(&b, "the user's hook %s, which might refuse it, %s. Tell the user: until that is mended, the same call is refused again.", name, r.Why)
-	default:
-		fmt.Fprintf(&b, "the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.", name, r.Why)
-		if said != "" {
-			fmt.Fprintf(&b, " Until then it had said:\n%s", said)
-		}
+		return New(hookNotRun, file, name, r.Why)
+	case said != "":
+		said = " Until then it had said:\n" + said
 	}
-	return refuse(SlugHook, "%s", b.String())
+	return New(hookFailed, file, name, r.Why, said)
 }
 
 // HookFaults tells of hooks that failed after a change was made.
@@ -78,15 +73,4 @@ func hookSaid(r hooks.Report, room int) string {
 		b.WriteString("…")
 	}
 	return phrase.Untagged(strings.TrimSpace(b.String()))
-}
-
-// Unanswered refuses a call whose question did not get a yes. why completes "the user
-// ...": "declined". path and rule are of the question; path is "" where the question
-// is no longer known.
-func Unanswered(path, rule, why string) *Refusal {
-	const next = "Do not try the same again in another way; ask the user how to go on."
-	if path == "" {
-		return refuse(SlugDenied, "Nothing was done: consent was needed, and the user %s. %s", why, next)
-	}
-	return refuse(SlugDenied, "Nothing was done: consent was needed for %s (%s), and the user %s. %s", fsys.InSentence(path), rule, why, next)
 }

@@ -17,22 +17,22 @@ func Unopened(err error) error {
 	var device *access.DeviceError
 	var special *access.SpecialError
 	var slash *access.SlashError
-	var unserved *access.UnservedError
+	var folder *access.UnservedError
 	switch {
 	case errors.As(err, &denied):
 		return judgement{denied.Decision, ""}.denied()
 	case errors.As(err, &device):
-		return refuse(SlugSpecialFile, "%s is a device or another process's stream, not a file: it is never opened. Name a regular file.", fsys.InSentence(device.Path.String()))
+		return New(isDevice, fsys.InSentence(device.Path.String()))
 	case errors.As(err, &special):
-		return Special(special.Path)
-	case errors.As(err, &unserved):
+		return New(Special, fsys.InSentence(special.Path.String()))
+	case errors.As(err, &folder):
 		which := "calls below it are refused"
-		if unserved.Only {
+		if folder.Only {
 			which = "every call is refused"
 		}
-		return refuse(SlugDenied, "The workspace folder %s %s: %s, and it is not made. Tell the user to correct the folder that fsmcp was started with, or to make it; the next call then works.", phrase.Quote(unserved.Dir), unserved.Why, which)
+		return New(unserved, folder.Dir, folder.Why, which)
 	case errors.As(err, &slash):
-		return refuse(SlugBadArgument, "The path %s ends in a slash, which names a folder; leave the slash out to name the file.", phrase.Quote(slash.Path.Given()))
+		return New(endsInSlash, slash.Path.Given())
 	}
 	return err
 }
@@ -58,12 +58,7 @@ func Elsewhere(e *access.ElsewhereError, meant, workspace string) error {
 	case workspace != "":
 		way += fmt.Sprintf(" The workspace directory is %s.", fsys.InSentence(workspace))
 	}
-	return refuse(SlugBadArgument, "The path %s %s. %s", phrase.Quote(e.Raw), what, way)
-}
-
-// Special refuses a device, a FIFO or a socket.
-func Special(path fsys.Path) error {
-	return refuse(SlugSpecialFile, "%s is a device, a FIFO or a socket, not a regular file: it is neither read nor written.", fsys.InSentence(path.String()))
+	return New(badSpelling, e.Raw, what, way)
 }
 
 // Missing holds the facts on a name that is not there.
@@ -77,7 +72,6 @@ type Missing struct {
 // Refusal words it.
 func (m Missing) Refusal() error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "File does not exist. Path: %s.", fsys.InSentence(m.Path.String()))
 	if len(m.Near) > 0 {
 		fmt.Fprintf(&b, " Did you mean %s?", strings.Join(phrase.Names(m.Near), " or "))
 	}
@@ -87,12 +81,7 @@ func (m Missing) Refusal() error {
 	if m.ToCreate {
 		b.WriteString(" Write creates a notebook.")
 	}
-	return refuse(SlugNotFound, "%s", b.String())
-}
-
-// Gone refuses a change of a file that was shown and is not there any more.
-func Gone(name string) error {
-	return refuseAs(codeGone, SlugNotFound, "The file %s was there when it was read and is gone now: it was moved or deleted. Nothing was changed. If it should be created anew, call Write with its whole content.", name)
+	return New(notThere, fsys.InSentence(m.Path.String()), b.String())
 }
 
 // Directory refuses a folder with its first entries, so that the caller can go on;
@@ -100,15 +89,15 @@ func Gone(name string) error {
 func Directory(name string, list access.Listing, listed bool) error {
 	switch {
 	case !listed:
-		return refuse(SlugIsDirectory, "%s is a directory, not a file. Name a file in it.", name)
+		return New(directory, name)
 	case len(list.Names) == 0:
-		return refuse(SlugIsDirectory, "%s is a directory, not a file. It holds nothing that can be named here.", name)
+		return New(directoryEmpty, name)
 	}
 	names := phrase.Names(list.Names)
 	if list.More {
 		names = append(names, "…")
 	}
-	return refuse(SlugIsDirectory, "%s is a directory, not a file. Name a file in it; it holds:\n%s", name, strings.Join(names, "\n"))
+	return New(directoryHolds, name, strings.Join(names, "\n"))
 }
 
 // Binary refuses a file that is no text; changes says that the call would change it. The
@@ -120,7 +109,7 @@ func Binary(path fsys.Path, changes bool) error {
 	}
 	name := fsys.InSentence(path.String())
 	if changes {
-		return refuse(SlugBinary, "%s appears to be %s, not text: it is never changed here. Nothing was changed. Please use appropriate tools for binary files.", name, what)
+		return New(binaryUnchanged, name, what)
 	}
-	return refuse(SlugBinary, "This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s", what, name)
+	return New(binaryFile, what, name)
 }

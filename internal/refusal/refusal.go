@@ -1,16 +1,22 @@
-// Package refusal holds every code, slug and sentence that a model reads when a call
-// of a tool fails. Facts go in: an error of another package, or the arguments of a
-// function here. Out comes a *Refusal: what was wrong, with the path, and the next
-// step.
+// Package refusal holds every code, slug and sentence that a model reads when a call of a
+// tool fails: table.go has a row for each. New fills a row with facts. Of does it for the
+// errors of other packages, and a few functions put a sentence together from parts. A refusal
+// says what was wrong, with the path, and the next step.
 //
-// It decides nothing and looks at nothing. Words of another program or of a file get
-// into a sentence only in a form that cannot pass for fsmcp's own.
+// It decides nothing and looks at nothing. Words of another program or of a file get into a
+// sentence only in a form that cannot pass for fsmcp's own.
 package refusal
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
 
-// Slugs name the kinds of failure; they are stable and equal across tools (source: the
-// specification of the tools, "Error codes").
+	"github.com/fsmcp/fsmcp/internal/phrase"
+)
+
+// Slugs name the kinds of failure for programs. They are stable and equal across tools.
 const (
 	SlugDenied        = "denied"
 	SlugNotFound      = "not_found"
@@ -58,13 +64,38 @@ func (r *Refusal) Code(tool string) int {
 	return codeOf(tool, r.Slug)
 }
 
-func refuse(slug, format string, a ...any) *Refusal {
-	return &Refusal{Slug: slug, Text: fmt.Sprintf(format, a...)}
+// New returns the refusal of a row of the table, its verbs filled with facts.
+func New(row string, facts ...any) *Refusal {
+	for i, f := range facts {
+		switch f := f.(type) {
+		case string:
+			facts[i] = words(f)
+		case error:
+			facts[i] = phrase.Cause(f)
+		}
+	}
+	head, text, _ := strings.Cut(fmt.Sprintf(row, facts...), ": ")
+	slug, number, _ := strings.Cut(head, " ")
+	code, _ := strconv.Atoi(number)
+	return &Refusal{Slug: slug, Text: text, code: code}
 }
 
-// refuseAs is refuse with a number that is not the slug's own.
-func refuseAs(code int, slug, format string, a ...any) *Refusal {
-	return &Refusal{Slug: slug, Text: fmt.Sprintf(format, a...), code: code}
+// words is a string among the facts of a row.
+type words string
+
+// Format implements fmt.Formatter: see the head of the table.
+func (w words) Format(s fmt.State, verb rune) {
+	text := string(w)
+	most, bounded := s.Precision()
+	switch {
+	case verb == 'q' && bounded:
+		text = phrase.QuoteAtMost(text, most)
+	case verb == 'q':
+		text = phrase.Quote(text)
+	case bounded:
+		text = phrase.Cut(text, most)
+	}
+	_, _ = io.WriteString(s, text)
 }
 
 // codes is the table of error codes: the numbers of Read, Write, Edit and NotebookEdit. Glob
@@ -85,7 +116,7 @@ var codes = map[string][4]int{
 	SlugIsDirectory:   {9, 9, 20, 20},
 	SlugNoChange:      {1, 1, 1, 1},
 	SlugNoMatch:       {8, 8, 8, 8},
-	SlugNoSuchCell:    {8, 8, 8, 8},
+	SlugNoSuchCell:    {12, 8, 8, 8},
 	SlugNotUnique:     {9, 9, 9, 9},
 	SlugIO:            {11, 11, 11, 21},
 	SlugPlanMode:      {13, 13, 13, 13},

@@ -58,7 +58,7 @@ func TestErrorsHaveWords(t *testing.T) {
 	if r := Of(path, &save.IOError{Op: "write", Err: full, Changed: true, Mixed: true}); strings.Contains(r.Text, "The new text is in place") || !strings.Contains(r.Text, "parts of both") {
 		t.Error(r.Text)
 	}
-	if r := Of(path, fmt.Errorf("plan: %w", NotRead(path))); r.Slug != SlugNotRead || r.Code("Write") != 2 {
+	if r := Of(path, fmt.Errorf("plan: %w", New(NotRead, path))); r.Slug != SlugNotRead || r.Code("Write") != 2 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -10,57 +10,17 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
-// The sentences of the reference for a file that was not read, or changed since; and the one
-// for a change that the refusal shows.
-const (
-	notRead       = "File has not been read yet. Read it first before writing to it."
-	modified      = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."
-	modifiedShown = "File has been modified since read; the change is shown below and counts as read."
-)
-
-// NotRead refuses a change of a file that was never read.
-func NotRead(name string) error {
-	return refuse(SlugNotRead, "%s Call Read with file_path \"%s\", then make the same call again.", notRead, name)
-}
-
-// UnseenShown refuses a change of a file that was shown in part, and shows the rest.
-func UnseenShown(name, body string) error {
-	return refuse(SlugPartlyRead, "%s Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s", notRead, name, body)
-}
-
-// Unseen refuses a change of a file that was shown in part. bytes counts the rest, and
-// calls name the Reads that show it.
-func Unseen(name string, bytes int64, calls string) error {
-	return refuse(SlugPartlyRead, "%s Of %s %s were never shown. Go on with %s, then make the same call again.", notRead, name, phrase.Bytes(bytes), calls)
-}
-
 // UnseenMatch refuses an Edit whose matches were never shown: body shows them, or
 // where it is empty, calls name the Reads that do. read says that the file was read.
 func UnseenMatch(name, body, calls string, read bool) error {
-	slug := SlugPartlyRead
-	if !read {
-		slug = SlugNotRead
-	}
+	r := New(unseenMatchShown, name, body)
 	if body == "" {
-		return refuse(slug, "%s Of %s the text that this call would replace was never shown. Go on with %s, then make the same call again.", notRead, name, calls)
+		r = New(unseenMatch, name, calls)
 	}
-	return refuse(slug, "%s Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s", notRead, name, body)
-}
-
-// UnseenInNotebook refuses a Write over a notebook with a cell that was never shown.
-func UnseenInNotebook(name, cell string) error {
-	return refuse(SlugPartlyRead, "%s Of %s cell %s was never shown. Read it (offset and limit count cells, cell_id shows one), then make the same call again.", notRead, name, cell)
-}
-
-// UnseenCell refuses an edit of a cell that was never shown in full; id is the name
-// that the call gives it.
-func UnseenCell(name, cell, id string) error {
-	return refuse(SlugPartlyRead, "%s Cell %s of %s was never shown in full. Call Read with cell_id %s, then make the same call again.", notRead, cell, name, phrase.Quote(id))
-}
-
-// UnseenCellShown refuses an edit of a cell that was never shown, and shows its source.
-func UnseenCellShown(name, cell, source string) error {
-	return refuse(SlugPartlyRead, "%s Cell %s of %s was never shown. Here is its source; it counts as shown now: check it, then make the same call again.\n%s", notRead, cell, name, source)
+	if !read {
+		r.Slug = SlugNotRead
+	}
+	return r
 }
 
 // Needed says what a call still lacks once an outside change of its file is shown.
@@ -82,7 +42,7 @@ type Needed struct {
 // all that changed, as a numbered diff.
 func Changed(name, body string, n Needed) error {
 	next, below := n.words()
-	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed %s%s\n%s%s", modifiedShown, name, changes.Form, next, body, below)
+	return New(changed, name, changes.Form, next, body, below)
 }
 
 // words are the end of the sentence that shows the change, and what is shown below it.
@@ -131,38 +91,28 @@ type Amount struct {
 	// bytes, Lost how many of these changed.
 	Parts       bool
 	Shown, Lost int64
+	// Err is why the call would fail in the file as it is now, or nil.
+	Err error
 }
 
-// ChangedMuch refuses a change of a file that another program has changed by more than
-// is shown. calls name the Reads to go on with; err is why the call would fail in the
-// file as it is now, or nil.
-func ChangedMuch(name string, a Amount, err error, calls string) error {
-	return refuse(SlugModified, "%s Path: %s.\n%s%s Go on with %s, then make the same call again.", modified, name, a.words(), notNow(err), calls)
-}
-
-func (a Amount) words() string {
+// String says what changed, and why the call would fail.
+func (a Amount) String() string {
 	if a.Added+a.Removed > 0 {
-		return fmt.Sprintf("Since it was read %s came and %s went; it has %s now.", phrase.Lines(a.Added), phrase.Lines(a.Removed), phrase.Lines(a.Lines))
+		return fmt.Sprintf("Since it was read %s came and %s went; it has %s now.", phrase.Lines(a.Added), phrase.Lines(a.Removed), phrase.Lines(a.Lines)) + notNow(a.Err)
 	}
 	size := fmt.Sprintf("It has %s and %s now", phrase.Lines(a.Lines), phrase.Bytes(a.Size))
 	if a.Was != a.Size {
 		size += fmt.Sprintf(", and had %s when it was read", phrase.Bytes(a.Was))
 	}
-	if !a.Parts {
-		return size + "."
+	if a.Parts {
+		size += fmt.Sprintf("; %s of the %s that were shown of it changed", phrase.Bytes(a.Lost), phrase.Bytes(a.Shown))
 	}
-	return fmt.Sprintf("%s; %s of the %s that were shown of it changed.", size, phrase.Bytes(a.Lost), phrase.Bytes(a.Shown))
+	return size + "." + notNow(a.Err)
 }
 
 // ChangedNotebook refuses an edit of a notebook that another program has changed
 // since. body is all that changed, as a numbered diff of the file.
 func ChangedNotebook(name, body string, n Needed) error {
 	next, _ := n.words()
-	return refuse(SlugModified, "%s Path: %s.\nThis is all that changed in the notebook's file %s%s\n%s", modifiedShown, name, changes.Form, next, body)
-}
-
-// ChangedNotebookMuch refuses an edit of a notebook that another program has changed
-// by more than is shown.
-func ChangedNotebookMuch(name string, a Amount) error {
-	return refuse(SlugModified, "%s Path: %s.\n%s Go on with Read of the cells that the call is about (cell_id shows one, offset and limit count cells).", modified, name, a.words())
+	return New(changedNotebook, name, changes.Form, next, body)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
@@ -106,7 +107,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // dismiss answers calls that will not start any more. It waits at most the grace for a
 // client that does not read.
 func (c *conn) dismiss(jobs []*schedule.Job) {
-	r, done := answerTo(refusal.NotBegun), make(chan struct{})
+	r, done := answerTo(refusal.New(refusal.NotBegun)), make(chan struct{})
 	for _, j := range jobs {
 		c.dropped(jobOf(j), r)
 	}
@@ -182,7 +183,7 @@ func (c *conn) cancelled(j *job, begun, reading bool) {
 	j.to.none(reading)
 	c.dialogue.remove(reading, func(a *asked) bool { return a.job == j })
 	if !begun {
-		c.dropped(j, answerTo(refusal.Cancelled))
+		c.dropped(j, answerTo(refusal.New(refusal.Cancelled)))
 	}
 	c.opts.Log.Info().Str("id", string(j.id)).Msg("call cancelled")
 }
@@ -203,7 +204,7 @@ func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) 
 	}
 	sp, ok := c.specs[tool]
 	if !ok {
-		c.out.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", refusal.Argument(tool), c.known))
+		c.out.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", phrase.QuoteAtMost(tool, 80), c.known))
 		return nil
 	}
 	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, Job: schedule.Job{Size: size, At: time.Now()}}
@@ -271,7 +272,7 @@ func (c *conn) rerun(j *job, prepare func()) {
 // refuse answers a call that the pool refused.
 func (c *conn) refuse(j *job, why refusal.Busy) {
 	j.Cancel(nil)
-	r := answerTo(refusal.NotAccepted(why))
+	r := answerTo(refusal.New(refusal.NotAccepted, why))
 	c.dropped(j, r)
 	c.settle(j, r, true)
 }
@@ -324,7 +325,10 @@ func (s *Server) run(ctx context.Context, sp *arguments.Spec, call toolcall.Call
 }
 
 func panicAnswer(sp *arguments.Spec) *toolcall.Result {
-	return answerTo(refusal.Bug(sp.Tool.Name, !sp.Tool.ReadOnly))
+	if !sp.Tool.ReadOnly {
+		return answerTo(refusal.New(refusal.BugInChange, sp.Tool.Name))
+	}
+	return answerTo(refusal.New(refusal.Bug, sp.Tool.Name))
 }
 
 // answerTo returns the answer to a call that the server refuses: such refusals have one
@@ -333,7 +337,13 @@ func answerTo(r *refusal.Refusal) *toolcall.Result { return toolcall.Refuse("", 
 
 // lateAnswer returns the answer to a call that was given up at the deadline.
 func lateAnswer(j *job, begun bool) *toolcall.Result {
-	return answerTo(refusal.Late(begun, !j.spec.Tool.ReadOnly))
+	switch {
+	case !begun:
+		return answerTo(refusal.New(refusal.LateToBegin))
+	case j.spec.Tool.ReadOnly:
+		return answerTo(refusal.New(refusal.Late))
+	}
+	return answerTo(refusal.New(refusal.LateChange))
 }
 
 // maxAnswer bounds an answer, in bytes.
@@ -345,12 +355,15 @@ func (c *conn) settle(j *job, r *toolcall.Result, reading bool) {
 	if len(line) > maxAnswer {
 		size := len(line)
 		c.out.Recycle(line)
-		r = answerTo(refusal.LongAnswer(size, maxAnswer))
+		r = answerTo(refusal.New(refusal.LongAnswer, size, maxAnswer))
 		line = c.encode(j, r)
 	}
 	if !j.to.reserve(len(line)) {
 		c.out.Recycle(line)
-		r = answerTo(refusal.NoRoomInArray(!j.spec.Tool.ReadOnly))
+		r = answerTo(refusal.New(refusal.NoRoom))
+		if !j.spec.Tool.ReadOnly {
+			r = answerTo(refusal.New(refusal.NoRoomChanged))
+		}
 		line = c.encode(j, r)
 		j.to.reserve(len(line)) // the new answer is small
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rs/zerolog"
 
-	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
@@ -200,7 +200,7 @@ func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call
 func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, given []byte, ask func(message string) Answer) (*toolcall.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, refusal.Argument(name), s.known)
+		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, phrase.QuoteAtMost(name, 80), s.known)
 	}
 	v, err := wire.Parse(given)
 	if err != nil {

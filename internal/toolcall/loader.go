@@ -8,6 +8,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -50,7 +51,7 @@ func (l Loader) AdmitChange(ctx context.Context, s *Target) (leave func(), err e
 	}
 	if free, known := fsys.FreeMemory(); known && free < size+size/memoryBeside {
 		done()
-		return nil, refusal.TooLittleMemory(s.Name(), size, free)
+		return nil, refusal.New(refusal.TooLittleMemory, phrase.Bytes(size), phrase.Bytes(free), s.Name())
 	}
 	return func() {
 		go func() { // the answer need not wait for that
@@ -133,7 +134,7 @@ func decodeLarge(s *Target, c *state.File) error {
 	size := int64(len(c.Raw))
 	enc, err := text.HeadEncoding(c.Raw[:64<<10], false)
 	if free, known := fsys.FreeMemory(); err == nil && !enc.IsUTF8() && known && free < 2*size {
-		return refusal.TooLittleMemory(s.Name(), size, free)
+		return refusal.New(refusal.TooLittleMemory, phrase.Bytes(size), phrase.Bytes(free), s.Name())
 	}
 	if c.Doc, err = text.DecodeLarge(c.Raw); err != nil {
 		return refusal.Binary(s.Asked, s.Op.Changes())

@@ -44,8 +44,8 @@ func TestResultOfAnError(t *testing.T) {
 		slug     string
 		absolute string
 	}{
-		"not read, absolute": {err: refusal.NotRead("/w/a"), raw: "/w/a", slug: refusal.SlugNotRead, absolute: "true"},
-		"not read, relative": {err: refusal.NotRead("/w/a"), raw: "a", slug: refusal.SlugNotRead, absolute: "false"},
+		"not read, absolute": {err: refusal.New(refusal.NotRead, "/w/a"), raw: "/w/a", slug: refusal.SlugNotRead, absolute: "true"},
+		"not read, relative": {err: refusal.New(refusal.NotRead, "/w/a"), raw: "a", slug: refusal.SlugNotRead, absolute: "false"},
 		"another error":      {err: errors.New("no such device"), raw: "/w/a", slug: refusal.SlugIO, absolute: "unknown"},
 	} {
 		out := Refused(c.err, Shown{Path: "/w/a"})

@@ -86,9 +86,9 @@ func NeedConsent(e *access.ConsentError, will, settingsFile string) Outcome {
 // completes "the user ...": "declined". q is nil where it is no longer known.
 func Unanswered(tool string, q *Question, why string) *Result {
 	if q == nil {
-		return Fail(tool, "", refusal.Unanswered("", "", why))
+		return Fail(tool, "", refusal.New(refusal.UnansweredUnknown, why))
 	}
-	r := Fail(tool, "", refusal.Unanswered(q.Path, q.Rule, why))
+	r := Fail(tool, "", refusal.New(refusal.Unanswered, fsys.InSentence(q.Path), q.Rule, why))
 	r.Log = q.Log
 	return r
 }

@@ -111,7 +111,7 @@ func (o Opener) refused(call Call, op perm.Op, err error) (out Outcome) {
 // shown, or never was.
 func (o Opener) Absent(session *Session, s *Target) Outcome {
 	if _, shown := session.Files.Get(s.Path); shown {
-		return Refused(refusal.Gone(s.Name()), Shown{Path: s.Path, How: Forgotten})
+		return Refused(refusal.New(refusal.Gone, s.Name()), Shown{Path: s.Path, How: Forgotten})
 	}
 	return Failed(o.Missing(s))
 }
@@ -130,7 +130,7 @@ func (o Opener) Irregular(s *Target) error {
 		list, ok := o.Access.List(s.File)
 		return refusal.Directory(s.Name(), list, ok)
 	case fsys.Special:
-		return refusal.Special(s.Asked)
+		return refusal.New(refusal.Special, s.Name())
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func KindOf(f *fsys.File, size int64, ext string) (media.Kind, error) {
 func Writable(s *Target, old *fsys.File) error {
 	kind, err := KindOf(old, media.HeadSize, s.Asked.Ext())
 	if err == nil && kind != media.None {
-		return refusal.NotText(s.Name(), kind.String())
+		return refusal.New(refusal.NotText, s.Name(), kind.String())
 	}
 	return err
 }

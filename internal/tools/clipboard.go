@@ -46,7 +46,7 @@ func (r *clipboardReader) answer(ctx context.Context, call toolcall.Call, args A
 	}
 	a, reads := args.(*ReadArgs)
 	if !reads {
-		return toolcall.Failed(refusal.ClipboardReadOnly), true
+		return toolcall.Failed(refusal.New(refusal.ClipboardReadOnly)), true
 	}
 	return r.read(ctx, call, a), true
 }
@@ -63,7 +63,7 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 	}
 	c, err := r.clipboard.Read(ctx)
 	if err != nil {
-		return toolcall.Failed(refusal.Clipboard(err))
+		return toolcall.Failed(err)
 	}
 	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path}, Op: perm.Read}}
 	one := reading{tool: r.reader, target: target, call: call, args: a, want: w, budget: r.budget.Of(call.Client)}
@@ -71,7 +71,7 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 	if c.Picture {
 		kind := media.Sniff(data[:min(len(data), media.HeadSize)], "")
 		if !kind.IsImage() {
-			return toolcall.Failed(refusal.UnknownClipboardPicture)
+			return toolcall.Failed(refusal.New(refusal.UnknownClipboardPicture))
 		}
 		return one.picture(ctx, section(data), kind)
 	}
@@ -100,9 +100,9 @@ func (r *clipboardReader) off(args Args) error {
 	case !reads && !changes, err == nil && r.opener.Access.Exists(perm.Read, path, perm.Ask):
 		return nil
 	case changes:
-		return refusal.ClipboardReadOnly
+		return refusal.New(refusal.ClipboardReadOnly)
 	}
-	return refusal.ClipboardOff(r.opener.SettingsFile())
+	return refusal.New(refusal.ClipboardOff, fsys.InSentence(r.opener.SettingsFile()))
 }
 
 // filePaths returns the paths that a list of URIs names, one a line. Other URIs stay as they

@@ -32,7 +32,7 @@ func (e *editor) run(ctx context.Context, call toolcall.Call, a *EditArgs) toolc
 	case a.OldString == a.NewString:
 		return toolcall.Failed(edit.ErrSame)
 	case isStub(a.NewString):
-		return toolcall.Failed(refusal.StubAsText("new_string"))
+		return toolcall.Failed(refusal.New(refusal.StubAsText, "new_string"))
 	}
 	w := writing{by: e.committer, call: call, content: a.NewString}
 	return e.committer.Commit(ctx, call, perm.Edit, &editing{tool: e, args: a, writing: &w})
@@ -52,7 +52,7 @@ func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*
 	case old == nil && (toolcall.IsNotebook(s) || e.args.OldString != ""):
 		return commit.Refused(w.by.Opener.Absent(session, s))
 	case toolcall.IsNotebook(s):
-		return nil, refusal.IsNotebook(s.Name())
+		return nil, refusal.New(refusal.IsNotebook, s.Name())
 	case old == nil:
 		return w.create(s)
 	}
@@ -65,7 +65,7 @@ func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*
 	case e.args.OldString == "":
 		return e.fill(s, old, stamp)
 	case stamp.Size > toolcall.MaxEditBytes:
-		return nil, refusal.TooLargeToEdit(s.Name(), stamp.Size, toolcall.MaxEditBytes)
+		return nil, refusal.New(refusal.TooLargeToEdit, phrase.Above(stamp.Size, toolcall.MaxEditBytes), s.Name())
 	}
 	g, err := w.load(s, old)
 	if err != nil {
@@ -88,7 +88,7 @@ func (e *editing) fill(s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*c
 			return e.writing.overwrite(s, old)
 		}
 	}
-	return nil, refusal.Exists(s.Name())
+	return nil, refusal.New(refusal.Exists, s.Name())
 }
 
 // editPlan plans one Edit, as a pure function of the file, its record, the arguments and
@@ -219,7 +219,7 @@ func (e editPlan) unmatched(err error) error {
 		return refusal.Ambiguous(e.gate.Target.Name(), old, err)
 	}
 	if len(c.Raw) > state.InMemory {
-		return refusal.NoExactMatch(e.gate.Target.Name(), old)
+		return refusal.New(refusal.NoExactMatch, old, e.gate.Target.Name())
 	}
 	hint, found := edit.Nearest(c.Doc.Text, old, e.args.NewString)
 	return refusal.NoMatch(e.gate.Target.Name(), old, hint, found)

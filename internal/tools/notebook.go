@@ -35,7 +35,7 @@ const (
 func (r *reading) notebook(ctx context.Context, f *fsys.File, stamp fsys.Stamp) toolcall.Outcome {
 	r.ignore("a notebook", "region", "pages")
 	if stamp.Size > state.InMemory {
-		return toolcall.Failed(refusal.TooLargeNotebook(r.target.Name(), stamp.Size, state.InMemory, "shown"))
+		return toolcall.Failed(refusal.New(refusal.TooLargeNotebook, r.target.Name(), phrase.Above(stamp.Size, state.InMemory), "shown"))
 	}
 	leave, err := r.tool.loader.Admit(ctx, stamp.Size)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *reading) notebook(ctx context.Context, f *fsys.File, stamp fsys.Stamp) 
 		if !r.want.plain && r.want.cell == "" {
 			return r.memoryText(c)
 		}
-		return toolcall.Failed(refusal.BrokenNotebook(r.target.Name(), broken))
+		return toolcall.Failed(refusal.New(refusal.BrokenNotebook, r.target.Name(), broken.What, broken.Offset))
 	}
 	if err != nil {
 		return toolcall.Failed(err)
@@ -65,7 +65,7 @@ func (r *reading) notebook(ctx context.Context, f *fsys.File, stamp fsys.Stamp) 
 	case r.want.cell != "":
 		return v.cell(ctx)
 	case r.want.column > 0:
-		return toolcall.Failed(refusal.ColumnWithoutCell)
+		return toolcall.Failed(refusal.New(refusal.ColumnWithoutCell))
 	}
 	return v.cells(ctx)
 }
@@ -131,7 +131,7 @@ func (v *viewing) beginning(ctx context.Context, i int) toolcall.Outcome {
 func (v *viewing) cell(ctx context.Context) toolcall.Outcome {
 	i, err := v.nb.Find(v.read.want.cell)
 	if err != nil {
-		return toolcall.Failed(refusal.NoSuchCell(v.read.target.Name(), err, 12))
+		return toolcall.Failed(refusal.NoSuchCell(v.read.target.Name(), err, false))
 	}
 	o := render.CellOptions{First: v.read.want.first, Column: v.read.want.column, Columns: defaultColumns}
 	switch {

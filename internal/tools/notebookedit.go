@@ -38,22 +38,22 @@ func (a *NotebookEditArgs) check() error {
 	switch mode {
 	case modeReplace, modeInsert, modeDelete:
 	default:
-		return refusal.BadMode(mode)
+		return refusal.New(refusal.BadMode, mode)
 	}
 	switch a.CellType {
 	case "", notebook.Code, notebook.Markdown, notebook.Raw:
 	default:
-		return refusal.BadCellType(a.CellType)
+		return refusal.New(refusal.BadCellType, a.CellType)
 	}
 	switch {
 	case mode == modeInsert && a.CellType == "":
-		return refusal.InsertWithoutType
+		return refusal.New(refusal.InsertWithoutType)
 	case mode != modeInsert && a.CellID == "":
-		return refusal.WithoutCell(mode)
+		return refusal.New(refusal.WithoutCell, mode)
 	case mode != modeDelete && a.NewSource == nil:
-		return refusal.WithoutSource(mode)
+		return refusal.New(refusal.WithoutSource, mode)
 	case a.NewSource != nil && isStub(*a.NewSource):
-		return refusal.StubAsText("new_source")
+		return refusal.New(refusal.StubAsText, "new_source")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ type cellEditing struct {
 func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	session := e.call.Session
 	if !toolcall.IsNotebook(s) {
-		return nil, refusal.NotNotebook(s.Name())
+		return nil, refusal.New(refusal.NotNotebook, s.Name())
 	}
 	if old == nil {
 		return commit.Refused(e.by.Opener.Absent(session, s))
@@ -136,14 +136,14 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 	case err != nil:
 		return err
 	case stamp.Size == 0:
-		return refusal.EmptyNotebook(s.Name())
+		return refusal.New(refusal.EmptyNotebook, s.Name())
 	case known:
 		return nil
 	}
 	if _, err := e.by.Loader.LoadText(e.call.Session, s, old); err != nil {
 		return err
 	}
-	return refusal.NotRead(s.Name())
+	return refusal.New(refusal.NotRead, s.Name())
 }
 
 // apply finds the cell, makes sure that it was shown, and works out the edit. rec is the
@@ -154,7 +154,7 @@ func (e cellPlan) apply(rec state.Record) (done rewrite.Edit, out toolcall.Outco
 	if a.CellID != "" {
 		i, err := nb.Find(a.CellID)
 		if err != nil {
-			return done, toolcall.Failed(refusal.NoSuchCell(e.gate.Target.Name(), err, refusal.CellCode(err)))
+			return done, toolcall.Failed(refusal.NoSuchCell(e.gate.Target.Name(), err, true))
 		}
 		at = i
 	}

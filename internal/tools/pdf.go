@@ -32,7 +32,7 @@ func (r *reading) pdf(ctx context.Context, content *io.SectionReader) toolcall.O
 	r.ignore("a PDF", "offset", "limit", "column", "cell_id", "region")
 	name, client := r.target.Name(), r.call.Client
 	if content.Size() > media.MaxPDF {
-		return toolcall.Failed(refusal.TooLongPDF(name, content.Size()))
+		return toolcall.Failed(refusal.New(refusal.TooLongPDF, name, phrase.Above(content.Size(), media.MaxPDF)))
 	}
 	q := r.tool.pdfRequest(client)
 	q.Pages = r.want.pages

@@ -51,7 +51,7 @@ func (r *reading) picture(ctx context.Context, content *io.SectionReader, kind m
 	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
 		return toolcall.Failed(refusal.TooManyPixels(name, facts, q.Bounds))
 	case errors.Is(err, media.ErrTooLong):
-		return toolcall.Failed(refusal.TooLongImage(name, content.Size()))
+		return toolcall.Failed(refusal.New(refusal.TooLongImage, name, phrase.Bytes(content.Size())))
 	case err != nil:
 		return toolcall.Failed(refusal.Image(name, facts, err))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -38,11 +39,11 @@ func (a *ReadArgs) want() (want, error) {
 	}
 	switch {
 	case a.Offset != nil && *a.Offset < 0:
-		return w, refusal.BadOffset(*a.Offset)
+		return w, refusal.New(refusal.BadOffset, *a.Offset)
 	case a.Limit != nil && *a.Limit <= 0:
-		return w, refusal.BadLimit(*a.Limit)
+		return w, refusal.New(refusal.BadLimit, *a.Limit)
 	case a.Column != nil && *a.Column <= 0:
-		return w, refusal.BadColumn(*a.Column)
+		return w, refusal.New(refusal.BadColumn, *a.Column)
 	}
 	return w, nil
 }
@@ -126,7 +127,7 @@ func (r *reading) answer(ctx context.Context, f *fsys.File) toolcall.Outcome {
 func (r *reading) beginText(ctx context.Context, content *io.SectionReader) (leave func(), err error) {
 	r.ignore("a text", "cell_id", "region", "pages")
 	if r.want.column > 0 && r.args.Offset == nil {
-		return nil, refusal.ColumnWithoutOffset
+		return nil, refusal.New(refusal.ColumnWithoutOffset)
 	}
 	if r.want.plain && content.Size() > r.tool.maxFileBytes {
 		return nil, r.tooLarge(ctx, content)
@@ -138,9 +139,9 @@ func (r *reading) beginText(ctx context.Context, content *io.SectionReader) (lea
 func (r *reading) empty(stamp fsys.Stamp) toolcall.Outcome {
 	switch ext := r.target.Asked.Ext(); ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "tif":
-		return toolcall.Failed(refusal.EmptyImage(r.target.Name()))
+		return toolcall.Failed(refusal.New(refusal.EmptyImage, r.target.Name()))
 	case "pdf":
-		return toolcall.Failed(refusal.EmptyPDF(r.target.Name()))
+		return toolcall.Failed(refusal.New(refusal.EmptyPDF, r.target.Name()))
 	}
 	return r.shownEmpty(state.Record{Stamp: stamp, Settled: stamp.Settled(r.tool.loader.Now()), Text: []byte{}})
 }
@@ -160,5 +161,6 @@ func (r *reading) tooLarge(ctx context.Context, content *io.SectionReader) error
 		return r.unreadable(err)
 	}
 	next, _ := r.budget.ReadCall(1, page)
-	return refusal.TooLargeToRead(content.Size(), r.tool.maxFileBytes, next, r.tool.grep)
+	return refusal.New(refusal.TooLargeToRead,
+		phrase.Above(content.Size(), r.tool.maxFileBytes), phrase.Limit(r.tool.maxFileBytes), refusal.WithGrep(r.tool.grep), next)
 }

@@ -173,7 +173,7 @@ func (r *reading) fit(src source) (text.Page, error) {
 		n := count(page)
 		if n > r.budget.Most && w.column == 0 {
 			next, _ := r.budget.ReadCall(page.First, page)
-			return page, refusal.TooManyTokens(n, r.budget.Most, next, r.tool.grep)
+			return page, refusal.New(refusal.TooManyTokens, n, r.budget.Most, refusal.WithGrep(r.tool.grep), next)
 		}
 		if n <= bound {
 			return page, nil

@@ -28,7 +28,7 @@ type writer struct{ committer *commit.Committer }
 
 func (w *writer) run(ctx context.Context, call toolcall.Call, a *WriteArgs) toolcall.Outcome {
 	if isStub(a.Content) {
-		return toolcall.Failed(refusal.StubAsText("content"))
+		return toolcall.Failed(refusal.New(refusal.StubAsText, "content"))
 	}
 	return w.committer.Commit(ctx, call, perm.Write, &writing{by: w.committer, call: call, content: a.Content})
 }
@@ -60,7 +60,7 @@ func (w *writing) overwrite(s *toolcall.Target, old *fsys.File) (*commit.Change,
 	}
 	if stamp.Size > state.InMemory {
 		if _, known := w.call.Session.Files.Get(s.Path); !known {
-			return nil, refusal.NotRead(s.Name())
+			return nil, refusal.New(refusal.NotRead, s.Name())
 		}
 	}
 	g, err := w.load(s, old)
@@ -101,7 +101,7 @@ func overwrite(g gate.Gate, content string) (*commit.Change, error) {
 	}
 	s, c := g.Target, g.File
 	if c.Doc.Strays > 0 {
-		return nil, refusal.StrayBytes(s.Name(), c.Doc.Strays)
+		return nil, refusal.New(refusal.StrayBytes, s.Name(), c.Doc.Strays)
 	}
 	now := content
 	if c.Doc.Enc.HasBOM() {

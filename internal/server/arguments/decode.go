@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/similar"
@@ -27,7 +28,7 @@ func (sp *Spec) Decode(v wire.Value) (tools.Args, *toolcall.Result) {
 	case wire.Object:
 		wire.Members(v.Raw, d.member) // its grammar was checked with the message's
 	default:
-		return nil, toolcall.Refuse(sp.Tool.Name, refusal.NotAnObject(sp.Tool.Name, wordFor(v.Kind), sp.known))
+		return nil, toolcall.Refuse(sp.Tool.Name, refusal.New(refusal.NotAnObject, sp.Tool.Name, wordFor(v.Kind), sp.known))
 	}
 	d.missing()
 	if len(d.wrong) > 0 || len(d.unknown) > 0 {
@@ -51,9 +52,9 @@ type decoder struct {
 // maxWrong bounds the sentences of one answer.
 const maxWrong = 8
 
-func (d *decoder) complain(sentence string) {
+func (d *decoder) complain(fault *refusal.Refusal) {
 	if len(d.wrong) < maxWrong {
-		d.wrong = append(d.wrong, sentence)
+		d.wrong = append(d.wrong, fault.Text)
 	}
 }
 
@@ -68,7 +69,11 @@ func (d *decoder) member(quoted []byte, v wire.Value) error {
 	}
 	name, err := wire.Unquote(quoted)
 	if err != nil {
-		d.complain(refusal.BadName(string(quoted), errors.Is(err, wire.ErrSurrogate)))
+		if errors.Is(err, wire.ErrSurrogate) {
+			d.complain(refusal.New(refusal.NameSurrogate, string(quoted)))
+		} else {
+			d.complain(refusal.New(refusal.NameNotUTF8, string(quoted)))
+		}
 		return nil
 	}
 	for i := range d.fields { // the name may have been written with escapes
@@ -85,7 +90,7 @@ func (d *decoder) member(quoted []byte, v wire.Value) error {
 func (d *decoder) field(i int, v wire.Value) {
 	f := &d.fields[i]
 	if d.given[i] {
-		d.complain(refusal.GivenTwice(f.name))
+		d.complain(refusal.New(refusal.GivenTwice, f.name))
 		return
 	}
 	d.given[i] = true
@@ -96,7 +101,11 @@ func (d *decoder) field(i int, v wire.Value) {
 	if v.Kind == wire.String {
 		var err error
 		if text, err = wire.Unquote(v.Raw); err != nil {
-			d.complain(refusal.BadString(f.name, errors.Is(err, wire.ErrSurrogate)))
+			if errors.Is(err, wire.ErrSurrogate) {
+				d.complain(refusal.New(refusal.StringSurrogate, f.name))
+			} else {
+				d.complain(refusal.New(refusal.StringNotUTF8, f.name))
+			}
 			d.present[i] = true
 			return
 		}
@@ -105,13 +114,13 @@ func (d *decoder) field(i int, v wire.Value) {
 		}
 	}
 	d.present[i] = true
-	if problem := d.set(f, v, text); problem != "" {
+	if problem := d.set(f, v, text); problem != nil {
 		d.complain(problem)
 	}
 }
 
 // set stores one value, or returns what it should have been.
-func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
+func (d *decoder) set(f *field, v wire.Value, text string) (problem *refusal.Refusal) {
 	slot := d.into.Field(f.index)
 	if f.pointer {
 		slot.Set(reflect.New(slot.Type().Elem()))
@@ -125,12 +134,15 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 			return problem
 		}
 		if v.Kind != wire.String {
-			return refusal.NotAString(f.name, wordFor(v.Kind), v.Kind == wire.Object || v.Kind == wire.Array)
+			if v.Kind == wire.Object || v.Kind == wire.Array {
+				return refusal.New(refusal.NotAJSONString, f.name, wordFor(v.Kind))
+			}
+			return refusal.New(refusal.NotAString, f.name, wordFor(v.Kind))
 		}
 		slot.SetString(text)
 	case reflect.Int:
 		n, problem := integer(f.name, v, text)
-		if problem != "" {
+		if problem != nil {
 			return problem
 		}
 		slot.SetInt(int64(n))
@@ -140,39 +152,39 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem string) {
 			slot.SetBool(true)
 		case v.Kind == wire.False, text == "false":
 		default:
-			return refusal.NotABool(f.name, wordsFor(v, text))
+			return refusal.New(refusal.NotABool, f.name, wordsFor(v, text))
 		}
 	}
-	return ""
+	return nil
 }
 
 // integer reads 10, 10.0, 1e1 and their forms as strings.
-func integer(name string, v wire.Value, text string) (n int, problem string) {
+func integer(name string, v wire.Value, text string) (n int, problem *refusal.Refusal) {
 	switch {
 	case v.Kind == wire.Number:
 		text = string(v.Raw)
 	case v.Kind != wire.String, !wire.IsNumber(text):
-		return 0, refusal.NotWhole(name, wordsFor(v, text))
+		return 0, refusal.New(refusal.NotWhole, name, wordsFor(v, text))
 	}
 	n64, err := strconv.ParseInt(text, 10, strconv.IntSize)
 	if err == nil {
-		return int(n64), ""
+		return int(n64), nil
 	}
 	f, ferr := strconv.ParseFloat(text, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange), ferr != nil, math.Abs(f) >= 1<<53:
-		return 0, refusal.TooLargeNumber(name, text)
+		return 0, refusal.New(refusal.TooLargeNumber, name, text)
 	case f != math.Trunc(f), int64(int(f)) != int64(f):
-		return 0, refusal.NotWhole(name, refusal.Argument(text))
+		return 0, refusal.New(refusal.NotWhole, name, phrase.QuoteAtMost(text, 80))
 	}
-	return int(f), ""
+	return int(f), nil
 }
 
 // unknownArgument handles an argument without a field: of a later version, or unknown. A
 // value that means absence is ignored.
 func (d *decoder) unknownArgument(name string, v wire.Value) {
 	if slices.Contains(d.others, name) {
-		d.complain(refusal.UnknownGivenTwice(name))
+		d.complain(refusal.New(refusal.UnknownGivenTwice, name))
 		return
 	}
 	d.others = append(d.others, name)
@@ -180,7 +192,7 @@ func (d *decoder) unknownArgument(name string, v wire.Value) {
 	switch {
 	case later && (v.Kind == wire.Null || string(v.Raw) == `""`):
 	case later:
-		d.complain(refusal.NotYet(name, why))
+		d.complain(refusal.New(refusal.NotYet, name, why))
 	case len(d.unknown) < maxWrong:
 		d.unknown = append(d.unknown, name)
 	}
@@ -190,7 +202,7 @@ func (d *decoder) unknownArgument(name string, v wire.Value) {
 func (d *decoder) missing() {
 	for i := range d.fields {
 		if f := &d.fields[i]; f.required && !d.present[i] {
-			d.complain(refusal.Required(f.name))
+			d.complain(refusal.New(refusal.Required, f.name))
 		}
 	}
 }
@@ -199,9 +211,13 @@ func (d *decoder) missing() {
 func (d *decoder) refusal() *refusal.Refusal {
 	var faults []string
 	for _, name := range d.unknown {
-		faults = append(faults, refusal.UnknownArgument(name, d.nearest(name)))
+		fault := refusal.New(refusal.UnknownArgument, name)
+		if near := d.nearest(name); near != "" {
+			fault = refusal.New(refusal.MisspeltArgument, name, near)
+		}
+		faults = append(faults, fault.Text)
 	}
-	return refusal.BadArguments(d.Tool.Name, d.known, append(faults, d.wrong...))
+	return refusal.New(refusal.BadArguments, d.Tool.Name, strings.Join(append(faults, d.wrong...), " "), d.known)
 }
 
 // longestName bounds the bytes of an unknown name that are compared.
@@ -239,7 +255,7 @@ func fold(name string) string {
 // wordsFor describes a value: a string by its text, any other by its kind.
 func wordsFor(v wire.Value, text string) string {
 	if v.Kind == wire.String {
-		return refusal.Argument(text)
+		return phrase.QuoteAtMost(text, 80)
 	}
 	return wordFor(v.Kind)
 }

@@ -46,7 +46,7 @@ type named struct {
 func notNegative(all ...named) error {
 	for _, n := range all {
 		if n.value != nil && *n.value < 0 {
-			return refusal.Negative(n.name, *n.value)
+			return refusal.New(refusal.Negative, n.name, *n.value)
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding
 		}
 	}
 	if len(r.starts) == 0 {
-		return nil, toolcall.Failed(refusal.NoStart(tool))
+		return nil, toolcall.Failed(refusal.New(refusal.NoStart, tool))
 	}
 	return r, toolcall.Outcome{}
 }
@@ -97,7 +97,7 @@ func (r *finding) open(path string, given bool) toolcall.Outcome {
 	call.File = r.Opener.ParseFile(path)
 	target, out := r.Opener.Open(call, perm.Read)
 	if fault := (*fsys.PathError)(nil); errors.As(out.Err, &fault) {
-		return toolcall.Failed(refusal.BadStart(path, fault.Reason))
+		return toolcall.Failed(refusal.New(refusal.BadStart, path, fault.Reason))
 	}
 	if out.File.Path = ""; out.Err != nil { // a reminder may be about any file
 		return out
@@ -109,7 +109,7 @@ func (r *finding) open(path string, given bool) toolcall.Outcome {
 	case target.Kind == fsys.Special:
 		err = r.Opener.Irregular(target)
 	case target.Kind == fsys.Regular && r.tool == NameGlob:
-		err = refusal.NotAFolder(target.Name())
+		err = refusal.New(refusal.NotAFolder, target.Name())
 	}
 	if err != nil {
 		target.Close()

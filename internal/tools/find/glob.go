@@ -19,11 +19,11 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) tool
 		return toolcall.Failed(err)
 	}
 	if a.Pattern == "" {
-		return toolcall.Failed(refusal.EmptyPattern)
+		return toolcall.Failed(refusal.New(refusal.EmptyPattern))
 	}
 	start, pattern := startOf(a.Path, a.Pattern)
 	if namesFolder(pattern) {
-		return toolcall.Failed(refusal.OnlyAFolder(a.Pattern))
+		return toolcall.Failed(refusal.New(refusal.OnlyAFolder, a.Pattern, strings.TrimRight(a.Pattern, "/")+"/*"))
 	}
 	r, out := f.begin(call, NameGlob, start, a.Pattern)
 	if out.Err != nil {

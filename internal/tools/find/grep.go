@@ -16,7 +16,7 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) tool
 	q := search.GrepQuery{Pattern: a.Pattern, Globs: globs(a.Glob), Type: a.Type, Fold: a.Fold, Multiline: a.Multiline}
 	var known bool
 	if q.Mode, known = modes()[a.OutputMode]; !known {
-		return toolcall.Failed(refusal.BadOutputMode(a.OutputMode, outputFiles, outputContent, outputCount))
+		return toolcall.Failed(refusal.New(refusal.BadOutputMode, strings.Join([]string{outputFiles, outputContent, outputCount}, ", "), a.OutputMode))
 	}
 	var err error
 	if q.Window, err = window(a.HeadLimit, a.Offset, defaultResults); err != nil {
@@ -26,7 +26,7 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) tool
 		return toolcall.Failed(err)
 	}
 	if a.Pattern == "" {
-		return toolcall.Failed(refusal.EmptyPattern)
+		return toolcall.Failed(refusal.New(refusal.EmptyPattern))
 	}
 	r, out := f.begin(call, NameGrep, a.Path, a.Pattern)
 	if out.Err != nil {
