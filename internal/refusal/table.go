@@ -1,14 +1,12 @@
 package refusal
 
-// The table of sentences. A row is a slug, a colon, and a sentence whose verbs New fills with
-// the facts of the call. A number behind the slug is the refusal's code in every tool, if
-// that is not the code of the slug.
+// The rows of the table: a slug, a colon, and a sentence whose verbs New fills with facts.
+// A number after the slug is the refusal's code in every tool, if that is not the slug's own.
 //
 // %q quotes words of a caller and cuts them at 200 characters, %.80q at 80; %.1000s cuts text
 // at 1,000 characters and marks the cut; an error is written as its innermost reason.
-
-// Calls that the server refuses by itself.
 const (
+	// Calls that the server refuses by itself.
 	NotAccepted   = "busy: %s. Nothing was done; try again later."
 	NotBegun      = "busy: " + string(Stopping) + ". Nothing was done."
 	Cancelled     = "busy: The call was cancelled before it began. Nothing was done."
@@ -20,21 +18,8 @@ const (
 	LongAnswer    = "too_large 6: The answer would have %d bytes, more than the %d that one answer may have. Ask for a smaller part."
 	NoRoom        = "busy: The answers of the array exceed the 64 MB that may be unsent. Nothing was returned of this call; make it again outside the array."
 	NoRoomChanged = "busy: The answers of the array exceed the 64 MB that may be unsent. This call was run, but its answer is left out: read the file again before repeating it."
-)
 
-// Busy is a reason why the server accepts no call now.
-type Busy string
-
-// The reasons.
-const (
-	TooManyCalls  Busy = "Too many calls are waiting already"
-	TooManyStuck  Busy = "Too many calls hang in the file system"
-	TooMuchOutput Busy = "Too much output waits for the rest of an array of messages"
-	Stopping      Busy = "The server is stopping"
-)
-
-// Arguments, and the faults that BadArguments lists.
-const (
+	// Arguments, and the faults that BadArguments lists.
 	BadArguments      = "bad_argument: The arguments of %s cannot be used. %s %[1]s takes: %[3]s."
 	NotAnObject       = "bad_argument: The arguments of %s must be one JSON object, not %s. It takes: %s."
 	UnknownArgument   = "bad_argument: There is no argument %.80q."
@@ -52,10 +37,8 @@ const (
 	NotABool          = "bad_argument: %s must be true or false, not %s."
 	NotWhole          = "bad_argument: %s must be a whole number, not %s."
 	TooLargeNumber    = "bad_argument: %s is too large a number: %.80q."
-)
 
-// Paths, and what is there.
-const (
+	// Paths, and what is there.
 	badPath         = "bad_argument: file_path %q cannot be used: it %s. Give the absolute path of one file."
 	badSpelling     = "bad_argument: The path %q %s. %s"
 	endsInSlash     = "bad_argument: The path %q ends in a slash, which names a folder; leave the slash out to name the file."
@@ -73,10 +56,8 @@ const (
 	binaryUnchanged = "binary: %s appears to be %s, not text: it is never changed here. Nothing was changed. Please use appropriate tools for binary files."
 	binaryInPart    = "binary: %s appears to be a binary file from some place on: it holds bytes there that are no text. Nothing was changed. Please use appropriate tools for binary files."
 	NotText         = "binary: %s is a %s file, not text: it is never changed here. Nothing was changed."
-)
 
-// Permissions and the user's consent.
-const (
+	// Permissions and the user's consent.
 	deniedByRule      = "denied: File is in a directory that is denied by your permission settings.\nPath: %s\n%s"
 	deniedBuiltin     = "denied: %s is a name below /proc, /sys or /dev, or leads to one: nothing there is read or written, and no rule can allow it."
 	deniedState       = "denied: %s lies in a folder that fsmcp keeps for itself: no tool writes there, and no rule can allow it."
@@ -86,20 +67,16 @@ const (
 	needsConsent      = "denied: %s %s needs the user's consent (%s), which cannot be asked for here.%s"
 	Unanswered        = "denied: Nothing was done: consent was needed for %s (%s), and the user %s. Do not try the same again in another way; ask the user how to go on."
 	UnansweredUnknown = "denied: Nothing was done: consent was needed, and the user %s. Do not try the same again in another way; ask the user how to go on."
-)
 
-// Read.
-const (
+	// Read.
 	BadOffset           = "bad_argument 7: offset is the number of the first line, counted from 1; %d is negative."
 	BadLimit            = "bad_argument 7: limit is how many lines to read (with column: characters) and must be at least 1; %d is not."
 	BadColumn           = "bad_argument 7: column is the number of the first character, counted from 1; %d is not one."
 	ColumnWithoutOffset = "bad_argument: column pages through one long line: give offset (the line) with it. limit then counts characters."
 	TooLargeToRead      = "too_large: File content (%s) exceeds maximum allowed size (%s). Please use offset and limit parameters to read specific portions of the file, or search for specific content%s. A call that fits: %s."
 	TooManyTokens       = "too_many_tokens: File content (%d tokens) exceeds maximum allowed tokens (%d). Please use offset and limit parameters to read specific portions of the file, or search for specific content%s. A call that fits: %s."
-)
 
-// Pictures and PDFs.
-const (
+	// Pictures and PDFs.
 	EmptyImage    = "broken_file 5: Empty image files cannot be processed. Path: %s\nIt has no bytes: have it made anew, or name another file."
 	TooLongImage  = "too_large: The image %s has %s, which is more than is handed to a decoder. Have it converted by another program and read that."
 	tooManyPixels = "too_large: The image %s has %dx%d pixels (%s decoded), more than is decoded: at most %d megapixels, %d pixels a side and %d MB. Have it scaled down by another program and read that; the user can raise these bounds (the settings under images)."
@@ -124,10 +101,8 @@ const (
 	decoderStopped = "io: %s could not be decoded: the process that does it was stopped from outside. Make the same call again."
 	decoderDied    = "io: %s could not be decoded: the process that does it died. The server goes on. Make the same call again; if that fails too, the file is damaged in a way that breaks the decoder."
 	decoderBusy    = "busy: %s was not decoded before this call was over: those who decode were busy with others, or the call was given up. Make the same call again, with fewer of the kind beside it."
-)
 
-// The clipboard.
-const (
+	// The clipboard.
 	ClipboardOff            = "not_found: clipboard: is the user's clipboard, which is not read here: the setting clipboard is off. The user can turn it on by \"clipboard\": true in %s."
 	ClipboardReadOnly       = "bad_argument: clipboard: is the user's clipboard, which only Read knows: it is not changed. Name a file, and write there."
 	UnknownClipboardPicture = "broken_file: The clipboard holds a picture in a form that is not read. Ask the user to save it as PNG, and read that."
@@ -137,10 +112,8 @@ const (
 	clipboardNoPackage      = "io: The clipboard cannot be read: the program %s is not found. The user can install it: it is in the package %s."
 	clipboardNoProgram      = "io: The clipboard cannot be read: the program %s, a part of the system, is not found in PATH."
 	clipboardFailed         = "io: The clipboard cannot be read: %s says %q. Ask the user to save its content as a file, and read that."
-)
 
-// Write and Edit.
-const (
+	// Write and Edit.
 	IsNotebook      = "notebook: File is a Jupyter Notebook. Use the NotebookEdit to edit this file.\nPath: %s"
 	Exists          = "exists: Cannot create new file - file already exists.\nPath: %s. To change it, give the text to replace as old_string; to replace all of it, use Write."
 	TooLargeToEdit  = "too_large: File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s."
@@ -155,10 +128,8 @@ const (
 	tooManyMatches = "too_large: old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string."
 	sameStrings    = "no_change: No changes to make: old_string and new_string are exactly the same."
 	strippedToSame = "no_change: No changes to make: old_string and new_string are the same once %s was stripped from new_string (trailing white space at line ends is not kept here)."
-)
 
-// NotebookEdit, and Read of a notebook.
-const (
+	// NotebookEdit, and Read of a notebook.
 	TooLargeNotebook  = "too_large: The notebook %s has %s; notebooks of at most 64 MB are %s."
 	ColumnWithoutCell = "bad_argument: In a notebook column pages through one line of a cell: give cell_id with it. Without cell_id offset and limit count cells."
 	BrokenNotebook    = "broken_file: %s cannot be read as a notebook: %s at byte %d. With offset and limit its raw text is paged; shown in full, Write may replace it."
@@ -176,18 +147,14 @@ const (
 	notebookNotText   = "broken_file 6: %s is no notebook: it is not UTF-8 text."
 	notebookInvalid   = "broken_file 6: %s is no valid notebook: %s at byte %d. Read pages its raw text with offset and limit; Write may replace it once all of it was shown."
 	notebookOld       = "broken_file 6: %s is of nbformat %d.%d; notebooks of nbformat 4 and later are edited. Convert it first (jupyter nbconvert --to notebook --nbformat 4)."
-)
 
-// The beginnings of the refusals of a change of a file that was not shown, or that has
-// changed since.
-const (
+	// The beginnings of the refusals of a change of a file that was not shown, or that has
+	// changed since.
 	unread        = "File has not been read yet. Read it first before writing to it. "
 	modified      = "File has been modified since read, either by the user or by a linter. Read it again before attempting to write it."
 	modifiedShown = "File has been modified since read; the change is shown below and counts as read. Path: %s.\nThis is all that changed "
-)
 
-// Files that were not shown, or not in full.
-const (
+	// Files that were not shown, or not in full.
 	NotRead          = "not_read: " + unread + "Call Read with file_path \"%s\", then make the same call again."
 	Unseen           = "partly_read: " + unread + "Of %s %s were never shown. Go on with %s, then make the same call again."
 	UnseenShown      = "partly_read: " + unread + "Of %s only a part was shown; these lines never were. They count as shown now: check them, then make the same call again.\n%s"
@@ -196,19 +163,15 @@ const (
 	UnseenInNotebook = "partly_read: " + unread + "Of %s cell %s was never shown. Read it (offset and limit count cells, cell_id shows one), then make the same call again."
 	UnseenCell       = "partly_read: " + unread + "Cell %s of %s was never shown in full. Call Read with cell_id %q, then make the same call again."
 	UnseenCellShown  = "partly_read: " + unread + "Cell %s of %s was never shown. Here is its source; it counts as shown now: check it, then make the same call again.\n%s"
-)
 
-// Files that have changed since they were shown.
-const (
+	// Files that have changed since they were shown.
 	changed             = "modified: " + modifiedShown + "%s%s\n%s%s"
 	changedNotebook     = "modified: " + modifiedShown + "in the notebook's file %s%s\n%s"
 	ChangedMuch         = "modified: " + modified + " Path: %s.\n%s Go on with %s, then make the same call again."
 	ChangedNotebookMuch = "modified: " + modified + " Path: %s.\n%s Go on with Read of the cells that the call is about (cell_id shows one, offset and limit count cells)."
 	changedWhileSaving  = "modified: " + modified + " Another program wrote to %s while this call was saving; its text was kept and nothing of yours was written."
-)
 
-// Files that the user has not let be read: a refusal tells nothing of their text.
-const (
+	// Files that the user has not let be read: a refusal tells nothing of their text.
 	hiddenChanged   = "modified: " + modified + " Path: %s.\n%s"
 	hiddenNotRead   = "not_read: " + unread + "%s"
 	hiddenPartly    = "partly_read: " + unread + "Of %s the text that this call would replace was never shown, or is not there. %s"
@@ -216,10 +179,8 @@ const (
 	hiddenNoMatch   = "no_match: String to replace not found in file.\nPath: %s\n%s"
 	hiddenNotUnique = "not_unique: The string to replace is in %s more than once, but replace_all is false. Give more of the text around it, or set replace_all to true."
 	hiddenOther     = "io: %s cannot be changed like this. %s"
-)
 
-// Saving.
-const (
+	// Saving.
 	keptBusy     = "busy: The file %s is busy: other programs keep renaming it, or the folders and links on the way to it. Nothing was changed. Wait a moment, then make the same call again."
 	saveBusy     = "busy: The file %s is busy: %s. Nothing was changed. Wait a moment, then make the same call again."
 	beingWritten = "busy: The file %s is being written to by another program right now. Wait a moment, then make the same call again."
@@ -237,19 +198,15 @@ const (
 	stopping     = "busy: The server is stopping, and the call was given up. Nothing was changed in %s."
 	cancelled    = "busy: The call was cancelled. Nothing was changed in %s."
 	deadline     = "busy: %s could not be served in time: another call is working on it, or its disk does not answer. Nothing was changed. Make the same call again later."
-)
 
-// Hooks of the user.
-const (
+	// Hooks of the user.
 	hookBroken  = "hook: Nothing was changed in %s: the user has a hook that may refuse this call and cannot be run, in line %d of %s: %s. Tell the user; until that is mended, the same call is refused again."
 	hookSilent  = "hook: Nothing was changed in %s: the user's hook %s refused this call and gave no reason. Ask the user before you try it again."
 	hookRefused = "hook: Nothing was changed in %s: the user's hook %s refused this call. Its reason:\n%s\nDo as it says: without that the same call is refused again."
 	hookNotRun  = "hook: Nothing was changed in %s: the user's hook %s, which might refuse it, %s. Tell the user: until that is mended, the same call is refused again."
 	hookFailed  = "hook: Nothing was changed in %s: the user's hook %s, which may refuse it, %s. Make the same call again, and tell the user if it fails again.%s"
-)
 
-// Glob and Grep.
-const (
+	// Glob and Grep.
 	Negative              = "bad_argument: %s must be 0 or more, not %d."
 	EmptyPattern          = "bad_argument: pattern is empty."
 	OnlyAFolder           = "bad_argument: pattern %q names only a folder. Name what to find in it, such as %q."
@@ -266,4 +223,15 @@ const (
 	patternTooLarge       = "bad_argument: pattern takes too much memory%s. Use smaller repeat counts."
 	patternNeedsMultiline = "bad_argument: pattern holds a line break, and without multiline=true a match lies within one line. Set multiline=true."
 	badPattern            = `bad_argument: pattern cannot be compiled: %s%s. To search for the characters themselves, put a backslash before each of . ( ) [ ] { } + * ? ^ $ | and \.`
+)
+
+// Busy is a reason why the server accepts no call now.
+type Busy string
+
+// The reasons.
+const (
+	TooManyCalls  Busy = "Too many calls are waiting already"
+	TooManyStuck  Busy = "Too many calls hang in the file system"
+	TooMuchOutput Busy = "Too much output waits for the rest of an array of messages"
+	Stopping      Busy = "The server is stopping"
 )
