@@ -79,7 +79,7 @@ func checkFacts(t *testing.T, name, row string, facts int) {
 
 // refused returns the names that a file gives to refusal.New, with the numbers of facts that
 // come with each. inside says that the file is one of package refusal. There a row that is
-// not the argument of New is handed on, and gets one fact: the path.
+// not an argument of New or is is handed on, and gets one fact.
 func refused(file *ast.File, rows map[string]string, inside bool) map[string][]int {
 	all := make(map[string][]int)
 	nameOf := func(e ast.Expr) string {
@@ -101,11 +101,12 @@ func refused(file *ast.File, rows map[string]string, inside bool) map[string][]i
 		case *ast.GenDecl:
 			return n.Tok != token.CONST
 		case *ast.CallExpr:
-			if nameOf(n.Fun) == "New" {
-				row := nameOf(n.Args[0])
-				given[n.Args[0]] = true
-				if _, literal := n.Args[0].(*ast.BasicLit); !inside || literal || rows[row] != "" {
-					all[row] = append(all[row], len(n.Args)-1)
+			at := map[string]int{"New": 0, "is": 1} // the argument that is the row
+			if i, ok := at[nameOf(n.Fun)]; ok {
+				row := nameOf(n.Args[i])
+				given[n.Args[i]] = true
+				if _, literal := n.Args[i].(*ast.BasicLit); !inside || literal || rows[row] != "" {
+					all[row] = append(all[row], len(n.Args)-1-i)
 				}
 			}
 		case *ast.SelectorExpr:

@@ -1,7 +1,6 @@
 package refusal
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,15 +23,10 @@ func NoMatch(name, old string, near edit.Hint, found bool) error {
 
 // Ambiguous words several matches, and too many; any other error stays as it is.
 func Ambiguous(name, old string, err error) error {
-	var tooMany *edit.TooManyError
-	var several *edit.AmbiguousError
-	switch {
-	case errors.As(err, &tooMany):
-		return New(tooManyMatches, name, tooMany.Count, tooMany.Most)
-	case errors.As(err, &several):
-		return New(notUnique, several.Count, places(several), name, old)
-	}
-	return err
+	return reword(err,
+		as(func(e *edit.TooManyError) *Refusal { return New(tooManyMatches, name, e.Count, e.Most) }),
+		as(func(e *edit.AmbiguousError) *Refusal { return New(notUnique, e.Count, places(e), name, old) }),
+	)
 }
 
 // places names the first of several places by their lines, and by their columns where

@@ -26,128 +26,119 @@ type AuditError struct{ Err error }
 func (e *AuditError) Error() string { return e.Err.Error() }
 func (e *AuditError) Unwrap() error { return e.Err }
 
-// sentinels are the rows of errors without facts; their sentences take the path. The first
-// that fits counts.
-var sentinels = []struct {
-	err error
-	row string
-}{
-	{notebook.ErrSource, badSource},
-	{text.ErrBinary, binaryInPart},
-	{fsys.ErrLoop, linkLoop},
-	{fsys.ErrNotDir, fileInPath},
-	{access.ErrElsewhere, keptBusy},
-	{fsys.ErrMoved, keptBusy},
-	{fs.ErrNotExist, nothingThere},
-	{fsys.ErrUnstable, beingWritten},
-	{io.EOF, beingWritten},
-	{io.ErrUnexpectedEOF, beingWritten},
-	{save.ErrModified, changedWhileSaving},
-	{save.ErrExists, appeared},
-	{save.ErrVanished, vanished},
-	{save.ErrReadOnly, readOnly},
-	{ErrStopping, stopping},
-	{context.Canceled, cancelled},
-	{context.DeadlineExceeded, deadline},
-}
-
 // Of words an error of a call whose file argument was raw.
 func Of(raw string, err error) *Refusal {
-	if r := (*Refusal)(nil); errors.As(err, &r) {
-		return r
-	}
-	if e := (*fsys.PathError)(nil); errors.As(err, &e) {
-		return New(badPath, raw, e.Reason)
-	}
 	path := fsys.InSentence(raw)
-	for _, find := range []func(path string, err error) *Refusal{ofClipboard, ofHistory, ofEdit, ofSentinel, ofSaving} {
-		if r := find(path, err); r != nil {
-			return r
-		}
+	if r, ok := reword(err, errorRows(raw, path)...).(*Refusal); ok {
+		return r
 	}
 	return New(otherError, path, err)
 }
 
-func ofSentinel(path string, err error) *Refusal {
-	for _, s := range sentinels {
-		if errors.Is(err, s.err) {
-			return New(s.row, path)
+// reword returns the refusal by the first of some rows that is about err. Any other error
+// stays as it is.
+func reword(err error, rows ...errorRow) error {
+	for _, row := range rows {
+		if r := row(err); r != nil {
+			return r
 		}
 	}
-	return nil
+	return err
 }
 
-func ofClipboard(_ string, err error) *Refusal {
-	var missing *clipboard.MissingError
-	var failed *clipboard.FailedError
-	var large *clipboard.TooLargeError
-	switch {
-	case errors.Is(err, clipboard.ErrEmpty):
-		return New(clipboardEmpty)
-	case errors.Is(err, clipboard.ErrTooLong):
-		return New(clipboardLate)
-	case errors.As(err, &large):
-		return New(clipboardLarge, phrase.Bytes(large.Limit))
-	case errors.As(err, &missing) && missing.Program.Package != "":
-		return New(clipboardNoPackage, missing.Program.Name, missing.Program.Package)
-	case errors.As(err, &missing):
-		return New(clipboardNoProgram, missing.Program.Name)
-	case errors.As(err, &failed):
-		return New(clipboardFailed, failed.Program.Name, failed.Said)
-	}
-	return nil
-}
+// errorRow returns the refusal of one kind of error, and nil for others.
+type errorRow func(error) *Refusal
 
-// ofHistory words why a change could not be recorded or made safe.
-func ofHistory(path string, err error) *Refusal {
-	var busy *save.BusyError
-	var keep *history.KeepError
-	var locks *save.NoStateError
-	var journal *save.NoJournalError
-	var audit *AuditError
-	switch {
-	case errors.As(err, &busy):
-		return New(saveBusy, path, busy.Why)
-	case errors.As(err, &keep):
-		return New(noHistory, path, keep.Err)
-	case errors.As(err, &locks):
-		return New(noLocks, path, NoState(locks.State), fsys.InSentence(locks.Dir), fsys.InSentence(phrase.Cause(locks.Temp)))
-	case errors.As(err, &journal):
-		why := "it has several hard links, and keepHardLinks is set"
-		if journal.Why != nil {
-			why = phrase.Cause(journal.Why)
+// is is for an error without facts of its own.
+func is(target error, row string, facts ...any) errorRow {
+	return func(err error) *Refusal {
+		if !errors.Is(err, target) {
+			return nil
 		}
-		return New(noJournal, path, why, NoState(journal.State))
-	case errors.As(err, &audit):
-		return New(noAudit, path, audit.Err)
+		return New(row, facts...)
 	}
-	return nil
+}
+
+// as is for a type of errors, whose facts a function puts into a row.
+func as[E error](word func(E) *Refusal) errorRow {
+	return func(err error) *Refusal {
+		if e, ok := errors.AsType[E](err); ok {
+			return word(e)
+		}
+		return nil
+	}
+}
+
+// errorRows lists the errors of other packages. The first that fits counts: an error of
+// saving that has a better-known cause is worded by the cause.
+func errorRows(raw, path string) []errorRow {
+	return []errorRow{
+		as(func(r *Refusal) *Refusal { return r }),
+		as(func(e *fsys.PathError) *Refusal { return New(badPath, raw, e.Reason) }),
+
+		is(clipboard.ErrEmpty, clipboardEmpty),
+		is(clipboard.ErrTooLong, clipboardLate),
+		as(func(e *clipboard.TooLargeError) *Refusal { return New(clipboardLarge, phrase.Bytes(e.Limit)) }),
+		as(noClipboardProgram),
+		as(func(e *clipboard.FailedError) *Refusal { return New(clipboardFailed, e.Program.Name, e.Said) }),
+
+		as(func(e *save.BusyError) *Refusal { return New(saveBusy, path, e.Why) }),
+		as(func(e *history.KeepError) *Refusal { return New(noHistory, path, e.Err) }),
+		as(func(e *save.NoStateError) *Refusal {
+			return New(noLocks, path, NoState(e.State), fsys.InSentence(e.Dir), fsys.InSentence(phrase.Cause(e.Temp)))
+		}),
+		as(func(e *save.NoJournalError) *Refusal { return New(noJournal, path, inPlaceOnly(e), NoState(e.State)) }),
+		as(func(e *AuditError) *Refusal { return New(noAudit, path, e.Err) }),
+
+		as(func(e *text.UnencodableError) *Refusal {
+			return New(unencodable, text.Visible(string(e.Rune)), e.Rune, e.Line)
+		}),
+		as(func(e *edit.StrippedToSameError) *Refusal { return New(strippedToSame, e.What) }),
+		is(notebook.ErrSource, badSource, path),
+		is(text.ErrBinary, binaryInPart, path),
+		is(edit.ErrSame, sameStrings),
+
+		is(fsys.ErrLoop, linkLoop, path),
+		is(fsys.ErrNotDir, fileInPath, path),
+		is(access.ErrElsewhere, keptBusy, path),
+		is(fsys.ErrMoved, keptBusy, path),
+		is(fs.ErrNotExist, nothingThere, path),
+		is(fsys.ErrUnstable, beingWritten, path),
+		is(io.EOF, beingWritten, path),
+		is(io.ErrUnexpectedEOF, beingWritten, path),
+
+		is(save.ErrModified, changedWhileSaving, path),
+		is(save.ErrExists, appeared, path),
+		is(save.ErrVanished, vanished, path),
+		is(save.ErrReadOnly, readOnly, path),
+		is(ErrStopping, stopping, path),
+		is(context.Canceled, cancelled, path),
+		is(context.DeadlineExceeded, deadline, path),
+		as(func(e *save.IOError) *Refusal { return notSaved(path, e) }),
+	}
+}
+
+func noClipboardProgram(e *clipboard.MissingError) *Refusal {
+	if e.Program.Package == "" {
+		return New(clipboardNoProgram, e.Program.Name)
+	}
+	return New(clipboardNoPackage, e.Program.Name, e.Program.Package)
+}
+
+// inPlaceOnly says why a file cannot be replaced.
+func inPlaceOnly(e *save.NoJournalError) string {
+	if e.Why == nil {
+		return "it has several hard links, and keepHardLinks is set"
+	}
+	return phrase.Cause(e.Why)
 }
 
 // NoState says why the state folder is not used.
 func NoState(e *save.StateError) string { return fsys.InSentence(e.Error()) }
 
-// ofEdit words what the new text cannot be.
-func ofEdit(_ string, err error) *Refusal {
-	var char *text.UnencodableError
-	var same *edit.StrippedToSameError
+// notSaved words an error of the file system while a change was saved.
+func notSaved(path string, e *save.IOError) *Refusal {
 	switch {
-	case errors.As(err, &char):
-		return New(unencodable, text.Visible(string(char.Rune)), char.Rune, char.Line)
-	case errors.As(err, &same):
-		return New(strippedToSame, same.What)
-	case errors.Is(err, edit.ErrSame):
-		return New(sameStrings)
-	}
-	return nil
-}
-
-// ofSaving words an error of the file system while a change was saved.
-func ofSaving(path string, err error) *Refusal {
-	var e *save.IOError
-	switch {
-	case !errors.As(err, &e):
-		return nil
 	case e.Mixed:
 		return New(saveMixed, path, e.Op, e.Err)
 	case e.Changed:

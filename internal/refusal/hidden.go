@@ -44,7 +44,7 @@ func (h Hidden) Refusal(err error) error {
 	case !h.Read:
 		return New(hiddenNotRead, read)
 	case r.Slug == SlugNoSuchCell:
-		return r.as(New(hiddenCell, h.Name, read))
+		return r.reworded(New(hiddenCell, h.Name, read))
 	case !h.Whole:
 		return New(hiddenPartly, h.Name, read)
 	case r.Slug == SlugNoMatch:
@@ -52,11 +52,11 @@ func (h Hidden) Refusal(err error) error {
 	case r.Slug == SlugNotUnique:
 		return New(hiddenNotUnique, h.Name)
 	}
-	return r.as(New(hiddenOther, h.Name, read))
+	return r.reworded(New(hiddenOther, h.Name, read))
 }
 
-// as returns r with another text.
-func (r *Refusal) as(other *Refusal) *Refusal {
+// reworded returns r with the text of another refusal.
+func (r *Refusal) reworded(other *Refusal) *Refusal {
 	return &Refusal{Slug: r.Slug, Text: other.Text, code: r.code}
 }
 

@@ -48,21 +48,14 @@ func TooManyPixels(name string, f media.Facts, b media.Bounds) error {
 
 // breakdown returns the row for the end of a decoder.
 func breakdown(why media.Breakdown) string {
-	switch why {
-	case media.Late:
-		return decoderLate
-	case media.Greedy:
-		return decoderGreedy
-	case media.Unready:
-		return decoderUnready
-	case media.Unread:
-		return decoderUnread
-	case media.Absent:
-		return decoderAbsent
-	case media.Stopped:
-		return decoderStopped
+	row, known := map[media.Breakdown]string{
+		media.Late: decoderLate, media.Greedy: decoderGreedy, media.Unready: decoderUnready,
+		media.Unread: decoderUnread, media.Absent: decoderAbsent, media.Stopped: decoderStopped,
+	}[why]
+	if !known {
+		return decoderDied
 	}
-	return decoderDied
+	return row
 }
 
 // PDF words why a PDF is not read; any other error stays as it is.

@@ -38,29 +38,29 @@ func NoSuchCell(name string, err error, changes bool) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	text, names := "", phrase.Names(e.Names)
-	switch e.Miss {
-	case notebook.Twice:
-		text = fmt.Sprintf("%d cells of %s bear the id %s.", e.Count, name, phrase.Quote(e.Name))
+	names := strings.Join(phrase.Names(e.Names), ", ")
+	if e.Miss == notebook.Twice {
+		more := ""
 		if len(e.Names) > 0 {
-			text += fmt.Sprintf(" Name the one that is meant by its place: %s.", strings.Join(names, ", "))
+			more = fmt.Sprintf(" Name the one that is meant by its place: %s.", names)
 		}
 		if e.Hidden > 0 {
-			text += fmt.Sprintf(" No name leads to %d of them, whose cell-N are ids of other cells.", e.Hidden)
+			more += fmt.Sprintf(" No name leads to %d of them, whose cell-N are ids of other cells.", e.Hidden)
 		}
-	case notebook.NoSuchIndex:
-		text = fmt.Sprintf("%s has no cell %s: it has %d cells, cell-0 the first.", name, phrase.Quote(e.Name), e.Count)
-	default:
-		text = fmt.Sprintf("%s has no cell with the id %s.", name, phrase.Quote(e.Name))
+		return New(cellsOfOneID, e.Count, name, e.Name, more)
 	}
-	if len(e.Names) > 0 && e.Miss != notebook.Twice {
-		text += " There are: " + strings.Join(names, ", ")
+	more := ""
+	if len(e.Names) > 0 {
+		more = " There are: " + names
 		if e.Count > len(e.Names) {
-			text += ", …"
+			more += ", …"
 		}
 	}
-	r := New(noSuchCell, text)
-	if changes && e.Miss == notebook.NoSuchIndex {
+	if e.Miss != notebook.NoSuchIndex {
+		return New(noCellOfID, name, e.Name, more)
+	}
+	r := New(noCellOfIndex, name, e.Name, e.Count, more)
+	if changes {
 		r.code = codeNoSuchIndex
 	}
 	return r
@@ -72,21 +72,19 @@ const codeNoSuchIndex = 7
 // Uneditable words why a notebook is not edited; any other error stays as it is. limit bounds
 // its bytes.
 func Uneditable(name string, limit int64, err error) error {
-	var large *fsys.TooLargeError
-	var binary *Refusal
-	var at *notebook.ParseError
-	var old *notebook.VersionError
-	switch {
-	case errors.As(err, &large):
-		return New(TooLargeNotebook, name, phrase.Above(large.Size, limit), "edited")
-	case errors.As(err, &binary) && binary.Slug == SlugBinary:
-		return New(notebookNotText, name)
-	case errors.As(err, &at):
-		return New(notebookInvalid, name, at.What, at.Offset)
-	case errors.As(err, &old):
-		return New(notebookOld, name, old.Major, old.Minor)
-	}
-	return err
+	return reword(err,
+		as(func(e *fsys.TooLargeError) *Refusal {
+			return New(TooLargeNotebook, name, phrase.Above(e.Size, limit), "edited")
+		}),
+		as(func(r *Refusal) *Refusal {
+			if r.Slug == SlugBinary {
+				return New(notebookNotText, name)
+			}
+			return r
+		}),
+		as(func(e *notebook.ParseError) *Refusal { return New(notebookInvalid, name, e.What, e.Offset) }),
+		as(func(e *notebook.VersionError) *Refusal { return New(notebookOld, name, e.Major, e.Minor) }),
+	)
 }
 
 // CellCall names the Read that shows one cell.

@@ -1,7 +1,6 @@
 package refusal
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -13,28 +12,21 @@ import (
 // Unopened words why access did not open a file for good. Any other error, of resolving for
 // example, stays as it is.
 func Unopened(err error) error {
-	var denied *access.DeniedError
-	var device *access.DeviceError
-	var special *access.SpecialError
-	var slash *access.SlashError
-	var folder *access.UnservedError
-	switch {
-	case errors.As(err, &denied):
-		return judgement{denied.Decision, ""}.denied()
-	case errors.As(err, &device):
-		return New(isDevice, fsys.InSentence(device.Path.String()))
-	case errors.As(err, &special):
-		return New(Special, fsys.InSentence(special.Path.String()))
-	case errors.As(err, &folder):
-		which := "calls below it are refused"
-		if folder.Only {
-			which = "every call is refused"
-		}
-		return New(unserved, folder.Dir, folder.Why, which)
-	case errors.As(err, &slash):
-		return New(endsInSlash, slash.Path.Given())
+	return reword(err,
+		as(func(e *access.DeniedError) *Refusal { return judgement{e.Decision, ""}.denied() }),
+		as(func(e *access.DeviceError) *Refusal { return New(isDevice, fsys.InSentence(e.Path.String())) }),
+		as(func(e *access.SpecialError) *Refusal { return New(Special, fsys.InSentence(e.Path.String())) }),
+		as(func(e *access.UnservedError) *Refusal { return New(unserved, e.Dir, e.Why, unservedCalls(e)) }),
+		as(func(e *access.SlashError) *Refusal { return New(endsInSlash, e.Path.Given()) }),
+	)
+}
+
+// unservedCalls says which calls are refused while a workspace folder is not there.
+func unservedCalls(e *access.UnservedError) string {
+	if e.Only {
+		return "every call is refused"
 	}
-	return err
+	return "calls below it are refused"
 }
 
 // Elsewhere refuses a path that is spelt as another system or program spells it. meant is
