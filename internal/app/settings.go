@@ -139,11 +139,10 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 	if cfg.Hints {
 		hints = tops
 	}
-	gates := map[string]tools.Gate{"shown": tools.GateShown, "full": tools.GateFull}
 	pagePictures := map[string]tools.PagePictures{"auto": tools.PicturesAuto, "always": tools.PicturesAlways, "never": tools.PicturesNever}
 	return tools.Preferences{
 		Dedup:        cfg.Dedup,
-		Gate:         gates[cfg.Gate],
+		GateFull:     cfg.Gate == "full",
 		ApplyChanged: cfg.WhenChanged == "apply",
 		KeepTrailing: !cfg.StripTrailingSpace,
 		HintsBelow:   hints,

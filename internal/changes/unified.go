@@ -21,7 +21,7 @@ const (
 
 // Unified is a unified diff of two texts without the headers of files.
 type Unified struct {
-	// Endings says that all line endings changed; "" where they did not.
+	// Endings says that all line endings changed; "" if they did not.
 	Endings string
 
 	lines []string
@@ -155,7 +155,7 @@ func countSigns(lines []string) (added, removed int) {
 	return added, removed
 }
 
-// ending is the one line ending of a text: "CRLF", "LF", or "" where there is
+// ending is the one line ending of a text: "CRLF", "LF", or "" if there is
 // none or a mix.
 func ending(s string) string {
 	crlf, lf := strings.Count(s, "\r\n"), strings.Count(s, "\n")

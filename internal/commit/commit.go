@@ -26,11 +26,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// A Planner works out a change. old is the file as it is, nil where there is
-// none. It is asked twice: before anything else happens, and again under the
-// lock for the bytes that will be replaced.
+// A Planner works out a change. It is asked twice: before anything else happens, and again
+// under the lock if the bytes to replace have changed since.
 type Planner interface {
-	// Plan works out the change of s.
+	// Plan works out the change of s. old is the file as it is, nil if there is none.
 	Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*Change, error)
 }
 
@@ -49,8 +48,8 @@ type Committer struct {
 }
 
 // Commit makes the change that a planner works out, in the order of change. If the name
-// leads elsewhere in the middle of that (another call has made the folder, another program
-// has renamed a new version into place), it begins again with what is there now.
+// leads elsewhere meanwhile (another call has made the folder, another program
+// has renamed a new version into place), it begins again with the file that is there now.
 func (c *Committer) Commit(ctx context.Context, call toolcall.Call, op perm.Op, p Planner) toolcall.Outcome {
 	w := committing{by: c, call: call, op: op, planner: p}
 	for try := 1; ; try++ {
@@ -67,14 +66,14 @@ const attempts = 10
 
 // committing is one change under way.
 type committing struct {
-	by       *Committer
-	call     toolcall.Call
-	op       perm.Op
-	planner  Planner
-	passed   string         // the resolved name of the file whose hooks let the change through
-	faults   []hooks.Report // of hooks of this call
-	replaced bool           // another file is in the place of the target
-	hidden   bool           // what the file holds must not be shown
+	by          *Committer
+	call        toolcall.Call
+	op          perm.Op
+	planner     Planner
+	hooksPassed string         // the resolved name of the file whose hooks let the change through
+	faults      []hooks.Report // of hooks of this call
+	replaced    bool           // another file is in the place of the target
+	hidden      bool           // what the file holds must not be shown
 }
 
 // attempt makes the change once.
@@ -113,7 +112,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 	if c.Nothing() {
 		return c.Outcome
 	}
-	if out := w.by.asking(s, c); out.Err != nil {
+	if out := w.by.needsConsent(s, c); out.Err != nil {
 		return out
 	}
 	if err := w.beforeHooks(ctx, s); err != nil {
@@ -140,15 +139,15 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 // locked makes the change under the lock of the file: open and decide again, take the
 // lease, plan again if the bytes differ, ask again, and replace the file while the history
 // records the old bytes.
-func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLock, c *Change) (m made) {
+func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLock, c *Change) (m applied) {
 	now, out := w.openAgain(s, lock)
 	if out.Err != nil {
-		return made{Outcome: out}
+		return applied{Outcome: out}
 	}
 	defer now.Close()
 	txn, err := w.by.Saver.Begin(ctx, now.Target) // takes the lease
 	if err != nil {
-		return made{Outcome: toolcall.Failed(err)}
+		return applied{Outcome: toolcall.Failed(err)}
 	}
 	defer txn.Close()
 	old := txn.Old()
@@ -157,23 +156,23 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 		c = w.plan(ctx, now, old)
 	}
 	if c.Nothing() {
-		return made{Outcome: c.Outcome}
+		return applied{Outcome: c.Outcome}
 	}
-	if out := w.by.asking(now, c); out.Err != nil { // the rules have changed
-		return made{Outcome: out}
+	if out := w.by.needsConsent(now, c); out.Err != nil { // the rules have changed
+		return applied{Outcome: out}
 	}
 	if err := w.by.Auditor.Begin(w.call, now); err != nil {
-		return made{Outcome: toolcall.Failed(err)}
+		return applied{Outcome: toolcall.Failed(err)}
 	}
-	recorded := w.by.startRecording(ctx, w.call, now, old, c)
+	recorded := w.by.startRecording(ctx, func() (history.Change, error) { return w.by.describe(w.call, now, old, c) })
 	saved, err := replace(ctx, txn, c, recorded)
 	mark, _ := recorded() // its error is that of the change
 	defer mark.Done()
 	s.Links = now.Links
 	if err != nil {
-		return made{Outcome: toolcall.Failed(w.by.notMade(mark, saved, err))}
+		return applied{Outcome: toolcall.Failed(w.by.notMade(mark, saved, err))}
 	}
-	m = c.made(now.Path, saved.Stamp)
+	m = c.applied(now.Path, saved.Stamp)
 	m.old = c.oldForHooks(mark, old)
 	if saved.DurabilityUnknown {
 		m.Facts.Durability = "unknown"
@@ -183,8 +182,8 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	return m
 }
 
-// made is a change that was made.
-type made struct {
+// applied is a change that was made.
+type applied struct {
 	toolcall.Outcome
 	change *Change // nil: the file was not changed
 	// record is the conversation's record of the file from now on; nil: nothing is known of
@@ -194,9 +193,9 @@ type made struct {
 	now    []byte // what hooks have left in the file, if they have changed it
 }
 
-// made is the change once it was made in the file at path, which has this stamp.
-func (c *Change) made(path string, stamp fsys.Stamp) made {
-	m := made{Outcome: c.Outcome, change: c}
+// applied returns the change as made in the file at path, which has this stamp now.
+func (c *Change) applied(path string, stamp fsys.Stamp) applied {
+	m := applied{Outcome: c.Outcome, change: c}
 	if c.Remove {
 		return m
 	}
@@ -248,8 +247,7 @@ func (w *committing) preview(ctx context.Context, s *toolcall.Target) *Change {
 // failed is a change that cannot be made.
 func failed(err error) *Change { return &Change{Outcome: toolcall.Failed(err)} }
 
-// plan asks the planner. An error of a hidden file is worded so that it tells nothing of
-// what the file holds.
+// plan asks the planner. The words of an error of a hidden file say nothing of its content.
 func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.File) *Change {
 	c, err := w.planner.Plan(ctx, s, old)
 	if err == nil {
@@ -266,9 +264,9 @@ func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.Fil
 	return c
 }
 
-// fileLock is the lock of a file among processes, and where the call makes a part of a git
-// repository, that of such parts. These are made one at a time: each is decided on by the
-// others that are there, so no two may be decided on before either is made.
+// fileLock is the lock of a file among processes. If the call creates a part of a git
+// repository (perm.RepositoryParts), it also has the lock of those parts: the decision on one
+// depends on the parts that exist, so they are created one at a time.
 type fileLock struct{ file, parts *save.Lock }
 
 // lock takes the lock of the name that s leads to.
@@ -303,7 +301,7 @@ func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Tar
 		now.Close()
 		return nil, toolcall.Failed(access.ErrElsewhere)
 	}
-	now.AfterHooks = w.passed == now.Path
+	now.AfterHooks = w.hooksPassed == now.Path
 	w.hidden = now.Hidden
 	return now, out
 }
@@ -326,8 +324,7 @@ func (c *Committer) notMade(mark *history.Mark, out save.Outcome, err error) err
 	if e := (*save.IOError)(nil); !errors.As(err, &e) || !e.Changed {
 		mark.Void()
 	}
-	c.Notices.Add(saved(out.Saved)...)
-	c.Notices.Add(rescued(out.Rescued)...)
+	c.Notices.Add(outsideText(out)...)
 	return err
 }
 
@@ -348,7 +345,7 @@ func fits(c *Change, old *fsys.File) bool {
 // compareBuffer bounds the bytes that are compared at a time.
 const compareBuffer = 64 << 10
 
-// hasBytes tells whether a file has just these bytes.
+// hasBytes reports whether a file has just these bytes.
 func hasBytes(f *fsys.File, want []byte) bool {
 	buf := make([]byte, min(len(want)+1, compareBuffer))
 	for at := 0; ; {
@@ -362,7 +359,7 @@ func hasBytes(f *fsys.File, want []byte) bool {
 	}
 }
 
-// remarks tells how the saving went, if that is worth telling.
+// remarks returns the facts on the saving that the caller has to know.
 func remarks(out save.Outcome, mark *history.Mark) (notes []string) {
 	switch {
 	case out.OtherNames > 0:
@@ -384,22 +381,24 @@ func remarks(out save.Outcome, mark *history.Mark) (notes []string) {
 	for _, name := range out.Left {
 		notes = append(notes, fmt.Sprintf("(The old text could not be removed and lies in %s; the next start of fsmcp removes it.)", fsys.InSentence(name)))
 	}
-	return slices.Concat(notes, saved(out.Saved), rescued(out.Rescued), missed(mark))
+	return slices.Concat(notes, outsideText(out), notKept(mark))
 }
 
-// saved tells of files that hold what another program wrote meanwhile and that
-// is known nowhere else.
-func saved(names []string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.InSentence(name))
+// outsideText says where the text is that another program wrote meanwhile: in files, or only
+// in the history.
+func outsideText(out save.Outcome) (notes []string) {
+	for _, name := range out.Saved {
+		notes = append(notes, fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.InSentence(name)))
 	}
-	return out
+	for _, id := range out.Rescued {
+		notes = append(notes, fmt.Sprintf("(Text that another program wrote meanwhile was kept in fsmcp's history; the user gets it back by: fsmcp history show %s.)", id))
+	}
+	return notes
 }
 
-// asking refuses a change that needs the user's consent, with the question for it. A change
+// needsConsent refuses a change that needs the user's consent, with the question for it. A change
 // that the file's mode forbids is not asked about.
-func (c *Committer) asking(s *toolcall.Target, to *Change) toolcall.Outcome {
+func (c *Committer) needsConsent(s *toolcall.Target, to *Change) toolcall.Outcome {
 	switch {
 	case s.Question == nil:
 		return toolcall.Outcome{}

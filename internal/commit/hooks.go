@@ -24,6 +24,6 @@ type Edited struct {
 	Names         []string // of the file; the last one is resolved
 	Tool, Session string
 	Call          string // the client's id of it
-	// Old are the bytes that were replaced, nil where they are not kept.
+	// Old are the bytes that were replaced, nil if they are not kept.
 	Old []byte
 }

@@ -38,7 +38,7 @@ func (w *committing) beginServers(s *toolcall.Target) (end func()) {
 
 // tellServers tells language servers of a change that was made, once the hooks have run. They
 // are told nothing of a file that a Read would ask about.
-func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m made) {
+func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m applied) {
 	c := m.change
 	if m.record == nil || w.hidden || !w.serversWanted(s) || max(c.Size(), c.Stamp.Size) > lsp.MaxFile {
 		return

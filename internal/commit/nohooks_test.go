@@ -20,12 +20,12 @@ func TestNoHooksCostNothing(t *testing.T) {
 	for name, hooks := range map[string]Hooks{"none": nil, "unwanted": unwanted{}} {
 		s := &toolcall.Target{File: &access.File{Target: &fsys.Target{Path: "/w/a.txt", Names: []string{"/w/a.txt"}}}}
 		w := committing{by: &Committer{Hooks: hooks}, call: toolcall.Call{Session: &toolcall.Session{}}, op: perm.Edit}
-		m := made{change: &Change{}}
+		m := applied{change: &Change{}}
 		ctx := context.Background()
 		fewest := 1.0 // what else runs in the process is counted, too
 		for range 10 {
 			fewest = min(fewest, testing.AllocsPerRun(100, func() {
-				w.passed, w.faults = "", nil
+				w.hooksPassed, w.faults = "", nil
 				if err := w.beforeHooks(ctx, s); err != nil {
 					t.Error(err)
 				}

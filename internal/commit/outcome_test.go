@@ -89,7 +89,7 @@ func TestChangeOnceItWasMade(t *testing.T) {
 		"removed":          {change: Change{Now: now, Remove: true}},
 	} {
 		c.change.Outcome.Head = "Done."
-		m := c.change.made("/w/a", stamp)
+		m := c.change.applied("/w/a", stamp)
 		if (m.record != nil) != c.record || m.record != nil && (m.record.Stamp != stamp || len(m.record.Parts) != c.parts) {
 			t.Errorf("%s: the record is %+v", name, m.record)
 		}

@@ -29,16 +29,16 @@ type HistoryRecorder interface {
 // waitForMark waits until a change is recorded.
 type waitForMark func() (*history.Mark, error)
 
-// startRecording records what a change is about to replace, beside the writing of the new bytes:
+// startRecording records what a change is about to replace while the new bytes are written:
 // the disk is busy with those anyway. The caller waits for the mark before the change
-// shows and before it closes old.
-func (c *Committer) startRecording(ctx context.Context, call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Change) waitForMark {
+// shows and before it closes the old file.
+func (c *Committer) startRecording(ctx context.Context, describe func() (history.Change, error)) waitForMark {
 	wait := sync.OnceValues(func() (*history.Mark, error) {
-		k, err := c.describe(call, s, old, change)
+		change, err := describe()
 		if err != nil {
 			return nil, err
 		}
-		return c.History.Keep(ctx, k)
+		return c.History.Keep(ctx, change)
 	})
 	go func() {
 		defer func() { _ = recover() }() // a panic comes out again where it is waited for
@@ -48,11 +48,11 @@ func (c *Committer) startRecording(ctx context.Context, call toolcall.Call, s *t
 }
 
 // describe describes a change to the history.
-func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Change) (history.Change, error) {
+func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Change) (k history.Change, err error) {
 	if s.Stamp.Nlink > 1 {
 		s.Links = c.Opener.Access.Links(s.File, func(name string) bool { return c.History.Secret([]string{name}) })
 	}
-	k := history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Splices: change.Splices, Gone: change.Remove}
+	k = history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Splices: change.Splices, Gone: change.Remove}
 	if old == nil {
 		k.NewDirs = len(s.MissingDirs())
 	}
@@ -75,24 +75,29 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 	return k, nil
 }
 
-// hookChange records the change that hooks made as one of its own. Without it the
-// change before, on which it lies, could not be restored.
-func (c *Committer) hookChange(ctx context.Context, call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) []string {
-	from, to := state.Sum(sha256.Sum256(was)), now.Sum()
-	mark, err := c.History.Keep(ctx, history.Change{
+// hookChange describes the change that hooks made to the history.
+func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) history.Change {
+	return history.Change{
 		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID,
-		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(from),
-		Splices: []span.Splice{{End: int64(len(was)), New: now.Raw}}, Is: sumOf(to),
-	})
-	if err != nil {
-		return missed(&history.Mark{Missed: err})
+		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(sha256.Sum256(was)),
+		Splices: []span.Splice{{End: int64(len(was)), New: now.Raw}}, Is: sumOf(now.Sum()),
 	}
-	defer mark.Done()
-	return missed(mark)
 }
 
-// oldForHooks returns the bytes that a change replaces if there was a file: of what the
-// history keeps whole, and of all but secret files where it is turned off.
+// recordHookChange records the change that hooks made as one of its own. Without it the
+// change before, which it follows, could not be restored.
+func (w *committing) recordHookChange(ctx context.Context, s *toolcall.Target, was []byte, now *state.File) []string {
+	recorded := w.by.startRecording(ctx, func() (history.Change, error) { return hookChange(w.call, s, was, now), nil })
+	mark, err := recorded()
+	if err != nil {
+		return notKept(&history.Mark{Missed: err})
+	}
+	defer mark.Done()
+	return notKept(mark)
+}
+
+// oldForHooks returns the bytes that a change replaces, if the history has recorded it or is
+// turned off; nil for a new file, a secret one, and one that is not in memory.
 func (c *Change) oldForHooks(mark *history.Mark, old *fsys.File) []byte {
 	if old == nil || mark == nil || mark.ID() == "" && !mark.Off {
 		return nil
@@ -125,20 +130,12 @@ func (w *committing) noteUnkept(out *toolcall.Outcome, path string, mark *histor
 	}
 }
 
-// missed tells of a change that went on although nothing could be kept. That there
-// is no state folder is told by itself, and that the change is too large by unkept.
-func missed(m *history.Mark) []string {
+// notKept returns the remark on a change that was made although the history could not record
+// it. Two causes have a remark elsewhere: a missing state folder (remarks), and a change that
+// is too large (noteUnkept).
+func notKept(m *history.Mark) []string {
 	if m == nil || m.Missed == nil || errors.As(m.Missed, new(*save.StateError)) || errors.Is(m.Missed, history.ErrTooLarge) {
 		return nil
 	}
 	return []string{fmt.Sprintf("(The old text could not be kept in fsmcp's history: %s.)", phrase.Cause(m.Missed))}
-}
-
-// rescued tells of text of another program that is only in the history.
-func rescued(ids []string) []string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = fmt.Sprintf("(Text that another program wrote meanwhile was kept in fsmcp's history; the user gets it back by: fsmcp history show %s.)", id)
-	}
-	return out
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// wanted returns the names of a file as hooks know it, and whether any run before and after
+// hooksFor returns the names of a file as hooks know it, and whether any run before and after
 // it is changed. None run for a restore.
-func (w *committing) wanted(s *toolcall.Target) (names []string, before, after bool) {
+func (w *committing) hooksFor(s *toolcall.Target) (names []string, before, after bool) {
 	if w.by.Hooks == nil || w.call.Restoring {
 		return nil, false, false
 	}
@@ -34,8 +34,8 @@ func (w *committing) edited(names []string, old []byte) Edited {
 
 // beforeHooks runs the hooks before a change, once for a file.
 func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error {
-	names, before, _ := w.wanted(s)
-	if !before || w.passed == s.Path {
+	names, before, _ := w.hooksFor(s)
+	if !before || w.hooksPassed == s.Path {
 		return nil
 	}
 	defer w.call.Rest()()
@@ -47,17 +47,19 @@ func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error 
 	case stop != nil:
 		return refusal.HookRefusal(*stop, s.Name())
 	}
-	w.passed, w.faults = s.Path, append(w.faults, faults...)
+	w.hooksPassed = s.Path
+	w.faults = append(w.faults, faults...)
 	return nil
 }
 
 // afterHooks runs the hooks after a change that was made, looks at the file again, and
 // completes m. From here on the call can only succeed. A client that gives it up now would
 // leave a formatter in the middle of its work, so that only its deadline ends it.
-func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m *made) {
-	if names, _, after := w.wanted(s); after {
+func (w *committing) afterHooks(ctx context.Context, s *toolcall.Target, m *applied) {
+	if names, _, after := w.hooksFor(s); after {
 		ctx = context.WithoutCancel(ctx)
-		w.faults = append(w.faults, w.runAfter(ctx, w.edited(names, m.old))...)
+		faults := w.runAfter(ctx, w.edited(names, m.old))
+		w.faults = append(w.faults, faults...)
 		w.reloadAfterHooks(ctx, s, m)
 	}
 	if len(w.faults) > 0 {
@@ -71,8 +73,8 @@ func (w *committing) runAfter(ctx context.Context, e Edited) []hooks.Report {
 	return w.by.Hooks.After(ctx, e)
 }
 
-// lost forgets a file that hooks have changed, and says why.
-func (m *made) lost(format string, a ...any) {
+// forget drops the record of a file that hooks have changed, and says why.
+func (m *applied) forget(format string, a ...any) {
 	m.record = nil
 	m.Note("(" + fmt.Sprintf(format, a...) + ")")
 }
@@ -80,19 +82,19 @@ func (m *made) lost(format string, a ...any) {
 // reloadAfterHooks looks at the file after hooks have run, by the same resolver and decision
 // as before. If hooks have changed what the call had made of it, the record follows, and
 // a note shows what is different: only what the caller has sent or is shown counts as shown.
-func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m *made) {
+func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m *applied) {
 	t, err := w.by.Opener.Access.Check(w.call.Request(s.Op, s.Asked))
 	if err != nil {
-		m.lost("After the user's hooks the file cannot be looked at here any more; Read tells why.")
+		m.forget("After the user's hooks the file cannot be looked at here any more; Read tells why.")
 		return
 	}
 	defer t.Close()
 	switch {
 	case t.Kind == fsys.Missing:
-		m.lost("After the user's hooks the file is not there any more: one of them moved or deleted it.")
+		m.forget("After the user's hooks the file is not there any more: one of them moved or deleted it.")
 		return
 	case t.Kind != fsys.Regular || t.Path != s.Path:
-		m.lost("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
+		m.forget("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
 		return
 	case m.change.Size() > state.InMemory:
 		if now, was := t.Stamp, m.change.Record.Stamp; !now.SameFile(was) || now.Size != was.Size || now.Mtime != was.Mtime {
@@ -105,10 +107,10 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	var large *fsys.TooLargeError
 	switch {
 	case errors.As(err, &large):
-		m.lost("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
+		m.forget("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
 		return
 	case err != nil:
-		m.lost("After the user's hooks the file could not be read: read it before you go on.")
+		m.forget("After the user's hooks the file could not be read: read it before you go on.")
 		return
 	}
 	sum := c.Sum()
@@ -120,7 +122,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	m.Facts.Hash, m.Facts.Size = sum, new(int64(len(c.Raw)))
 	w.showHookChange(c, m)
 	if was, ok := m.change.newBytes(); ok {
-		m.Note(w.by.hookChange(ctx, w.call, s, was, c)...)
+		m.Note(w.recordHookChange(ctx, s, was, c)...)
 	}
 }
 
@@ -140,11 +142,11 @@ func (w *committing) reread(ctx context.Context, t *fsys.Target) (*state.File, e
 }
 
 // showHookChange moves the record to what hooks have made of a file, and shows it.
-func (w *committing) showHookChange(c *state.File, m *made) {
+func (w *committing) showHookChange(c *state.File, m *applied) {
 	rec := m.change.Record
 	var err error
 	if c.Doc, err = changes.Decode(c.Raw, rec.Enc); err != nil {
-		m.lost("The user's hooks changed the file after this: it is no text any more.")
+		m.forget("The user's hooks changed the file after this: it is no text any more.")
 		return
 	}
 	was, ok := m.change.newBytes()
@@ -159,7 +161,7 @@ func (w *committing) showHookChange(c *state.File, m *made) {
 	m.record = new(c.Recorded(then.Seen.Through(diff.Splices, false)))
 	body, shown, more := diff.First()
 	head := fmt.Sprintf("The user's hooks changed the file after this %s:\n", changes.Form)
-	if w.hidden || !w.by.Budget.Of(w.call.Client).Passes(m.Text()+head+body) {
+	if w.hidden || !w.by.Budget.ForClient(w.call.Client).Passes(m.Text()+head+body) {
 		m.Note("(The user's hooks changed the file after this, more than can be shown here: read it before you change it again.)")
 		return
 	}

@@ -12,7 +12,7 @@
 //
 // What ends a line: LF, CRLF, and a lone CR where the text has no LF at all. In
 // a text that has LFs a lone CR is a character of its line; one in old_string
-// then stands for that character first, and only where this finds nothing for a
+// then stands for that character first, and only if this finds nothing for a
 // line break. A lone CR in new_string is read as the one in old_string was.
 //
 // The text is in memory, also that of a file of 1 GiB: in a text above FoldUpTo only the
@@ -86,8 +86,8 @@ func Apply(text string, req Request) (Result, error) {
 	return replace(text, req, f)
 }
 
-// found is the outcome of locate.
-type found struct {
+// located is the outcome of locate.
+type located struct {
 	call
 	matches []span.Span
 	rule    Rule
@@ -95,12 +95,12 @@ type found struct {
 
 // locate tries the rules in order. The first that matches anywhere decides,
 // also when it matches too often.
-func locate(text string, req Request) (found, error) {
+func locate(text string, req Request) (located, error) {
 	if req.Old == req.New {
-		return found{}, ErrSame
+		return located{}, ErrSame
 	}
 	if req.Old == "" || !utf8.ValidString(req.Old) {
-		return found{}, &NoMatchError{}
+		return located{}, &NoMatchError{}
 	}
 	noLF := strings.IndexByte(text, '\n') < 0
 	rules := []Rule{Exact, Quotes, Desanitised, Normalised}
@@ -122,17 +122,17 @@ func locate(text string, req Request) (found, error) {
 			case t.count == 0:
 				continue
 			case t.count > 1 && !req.ReplaceAll:
-				return found{}, ambiguous(text, t, br)
+				return located{}, ambiguous(text, t, br)
 			case t.count > len(t.spans):
-				return found{}, &TooManyError{Count: t.count, Most: req.Most}
+				return located{}, &TooManyError{Count: t.count, Most: req.Most}
 			}
-			return found{call{old, new, br}, t.spans, rule}, nil
+			return located{call{old, new, br}, t.spans, rule}, nil
 		}
 	}
-	return found{}, &NoMatchError{}
+	return located{}, &NoMatchError{}
 }
 
-// reads tells how the rule reads the two strings, and false where it reads
+// reads tells how the rule reads the two strings, and false if it reads
 // them as the exact rule does.
 func (r Rule) reads(old, new string) (string, string, bool) {
 	if r != Desanitised {

@@ -16,7 +16,7 @@ type folding struct {
 	growth int
 	// fixed is a part of a text that every equal one has byte for byte.
 	fixed func(s string) string
-	// isEdge tells whether a match may begin or end at a place of a text.
+	// isEdge reports whether a match may begin or end at a place of a text.
 	isEdge func(s string, i int) bool
 }
 

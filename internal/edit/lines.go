@@ -119,12 +119,12 @@ func (v view) breakAt(i int) string {
 	return ""
 }
 
-// startsLine tells whether a line begins at i.
+// startsLine reports whether a line begins at i.
 func (v view) startsLine(i int) bool {
 	return i == 0 || v.s[i-1] == '\n' || v.loneCR && v.s[i-1] == '\r'
 }
 
-// endsLine tells whether a line's text ends at i.
+// endsLine reports whether a line's text ends at i.
 func (v view) endsLine(i int) bool { return i == len(v.s) || v.breakAt(i) != "" }
 
 // usual is the most frequent line ending of a text, LF before CRLF where they are even, or
@@ -153,18 +153,18 @@ func usual(text string, loneCR bool) string {
 // lineEnds tells the ending of the line that a place is on, for places that ascend; it
 // looks at no stretch of the text twice.
 type lineEnds struct {
-	text   string
-	loneCR bool
-	looked bool
-	known  int // no line ends before known but at its break
-	form   string
-	usual  *string // the most frequent ending, once it was needed
+	text     string
+	loneCR   bool
+	searched bool
+	known    int // no line ends before known but at its break
+	form     string
+	usual    *string // the most frequent ending, once it was needed
 }
 
 // after is the ending of the line at a place, or the most frequent where it has none.
 func (l *lineEnds) after(at int) string {
-	if !l.looked || at > l.known {
-		l.look(at)
+	if !l.searched || at > l.known {
+		l.findEnd(at)
 	}
 	if l.form != "" {
 		return l.form
@@ -176,9 +176,9 @@ func (l *lineEnds) after(at int) string {
 	return *l.usual
 }
 
-func (l *lineEnds) look(at int) {
+func (l *lineEnds) findEnd(at int) {
 	i := strings.IndexByte(l.text[at:], breaks{inText: l.loneCR}.lineEnd())
-	l.looked, l.known, l.form = true, len(l.text), ""
+	l.searched, l.known, l.form = true, len(l.text), ""
 	if i < 0 {
 		return
 	}

@@ -19,7 +19,7 @@ type Hint struct {
 	// visible; control and invisible characters are in the others as well.
 	Lines []string
 	// Given is the line of old text that stands beside the one that differs,
-	// made visible alike; empty where the two cannot be set side by side.
+	// made visible alike; empty if the two cannot be set side by side.
 	Given string
 	// Why says what differs, as facts.
 	Why string
@@ -27,23 +27,23 @@ type Hint struct {
 
 // Nearest tells where old text was probably meant to be, and why it is not there; old is
 // text that Apply found nowhere. It looks closely at a part of bounded size. It returns
-// false where nothing is near.
+// false if nothing is near.
 func Nearest(text, old, new string) (Hint, bool) {
 	if text == "" || strings.TrimSpace(old) == "" {
 		return Hint{}, false
 	}
-	n := nearest{text: text, old: old, loneCR: strings.IndexByte(text, '\n') < 0, part: looked(text, old)}
+	n := nearest{text: text, old: old, loneCR: strings.IndexByte(text, '\n') < 0, part: closePart(text, old)}
 	if len(old) > maxOld {
 		n.old = old[:maxOld]
 		return n.similar()
 	}
-	loose, isLoose := n.loosely(old)
+	loose, isLoose := n.findLoosely(old)
 	if !isLoose {
 		if h, ok := n.rewritten(lineNumbers(old)); ok {
 			return h, true
 		}
 	}
-	switch m, ok := n.standsAlready(new, loose, isLoose); {
+	switch m, ok := n.findReplaced(new, loose, isLoose); {
 	case ok:
 		return n.alone(m, "already replaced: new_string stands there"), true
 	case isLoose:
@@ -70,10 +70,10 @@ const looseLen = 256 << 10
 // the beginning is compared, word by word.
 const maxOld = looseLen / 4
 
-// looked is the part of a text to look at closely: all of it, or in a long one the
+// closePart is the part of a text to look at closely: all of it, or in a long one the
 // surroundings of the block that has the most of old text's words, each word counting
 // the less the more blocks have it.
-func looked(text, old string) Match {
+func closePart(text, old string) Match {
 	if len(text) <= looseLen {
 		return Match{0, len(text)}
 	}
@@ -94,9 +94,9 @@ func looked(text, old string) Match {
 	return Match{max(0, best-1) * size, min(len(text), (best+2)*size)}
 }
 
-// loosely is the first place where the text is like s but for blanks, line
+// findLoosely is the first place where the text is like s but for blanks, line
 // breaks, invisible characters, letter case and the kind of quotes and dashes.
-func (n *nearest) loosely(s string) (Match, bool) {
+func (n *nearest) findLoosely(s string) (Match, bool) {
 	want := similar.Fold(s, similar.OverAll)
 	part := n.text[n.part.Start:n.part.End]
 	if n.folded == "" {
@@ -113,16 +113,16 @@ func (n *nearest) loosely(s string) (Match, bool) {
 // rewritten explains old text that is in the text, at least loosely, once it is rewritten.
 func (n *nearest) rewritten(ways []rewriting) (Hint, bool) {
 	for _, r := range ways {
-		if m, ok := n.loosely(r.text); ok {
+		if m, ok := n.findLoosely(r.text); ok {
 			return n.beside(m, r), true
 		}
 	}
 	return Hint{}, false
 }
 
-// standsAlready finds new text where old text would have been, or, where that
+// findReplaced finds new text where old text would have been, or, where that
 // is nowhere, in any place if it is long enough to be there by no accident.
-func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, bool) {
+func (n *nearest) findReplaced(new string, loose Match, isLoose bool) (Match, bool) {
 	wanted, asked := similar.Fold(new, similar.OverAll), similar.Fold(n.old, similar.OverAll)
 	if wanted == "" || !utf8.ValidString(new) || len(wanted) < len(asked) && indexOf(asked, wanted) >= 0 {
 		return Match{}, false // it says nothing that old text does not say
@@ -137,11 +137,11 @@ func (n *nearest) standsAlready(new string, loose Match, isLoose bool) (Match, b
 		return m, m.Start < loose.End && loose.Start < m.End
 	}
 	const enough = 8
-	return m, len(wanted) >= enough || n.standsApart(m)
+	return m, len(wanted) >= enough || n.isWholeWords(m)
 }
 
-// standsApart tells whether a match is no part of longer words.
-func (n *nearest) standsApart(m Match) bool {
+// isWholeWords reports whether a match is no part of longer words.
+func (n *nearest) isWholeWords(m Match) bool {
 	before, _ := utf8.DecodeLastRuneInString(n.text[:m.Start])
 	first, _ := utf8.DecodeRuneInString(n.text[m.Start:])
 	last, _ := utf8.DecodeLastRuneInString(n.text[:m.End])
@@ -284,7 +284,7 @@ func (n *nearest) rows(m Match) []Match {
 const aroundRows = 2
 
 // hint shows the lines around the first row that differs from the line of old text beside
-// it, or the first few rows where none does.
+// it, or the first few rows if none does.
 func (n *nearest) hint(rows []Match, pairs []pair, why string) Hint {
 	at := firstDifferent(pairs)
 	differs := 0 // as a place in the row

@@ -59,7 +59,7 @@ func appendNormal(form []byte, changes []change, s string) ([]byte, []change) {
 	return form, changes
 }
 
-// isBoundary tells whether i is an edge of s, of a stray byte, or stands
+// isBoundary reports whether i is an edge of s, of a stray byte, or stands
 // before a character that never combines with what precedes it.
 func isBoundary(s string, i int) bool {
 	if i <= 0 || i >= len(s) {
@@ -80,7 +80,7 @@ func isBoundary(s string, i int) bool {
 	return norm.NFC.PropertiesString(s[i:]).BoundaryBefore()
 }
 
-// isStrayAt tells whether the continuation byte at s[i] belongs to no character.
+// isStrayAt reports whether the continuation byte at s[i] belongs to no character.
 func isStrayAt(s string, i int) bool {
 	for j := i - 1; j >= 0 && i-j < utf8.UTFMax; j-- {
 		if utf8.RuneStart(s[j]) {

@@ -18,7 +18,7 @@ type call struct {
 }
 
 // replace decides what stands in the place of each match.
-func replace(text string, req Request, f found) (Result, error) {
+func replace(text string, req Request, f located) (Result, error) {
 	w := newComposer(f.call, req.KeepTrailing)
 	ends := lineEnds{text: text, loneCR: f.breaks.inText}
 	res := Result{Rule: f.rule, Splices: make([]span.Splice, len(f.matches))}
@@ -55,7 +55,7 @@ func replace(text string, req Request, f found) (Result, error) {
 	return res, nil
 }
 
-// deletesLines tells whether whole lines are deleted, with the break of the last one. A
+// deletesLines reports whether whole lines are deleted, with the break of the last one. A
 // match that ends in a line break has its own.
 func (c call) deletesLines(v view, start int) bool {
 	endsInBreak := strings.HasSuffix(c.old, lf) || c.breaks.inCall && strings.HasSuffix(c.old, cr)
@@ -103,7 +103,7 @@ func newComposer(c call, keepTrailing bool) *composer {
 	}
 }
 
-// breaksLines tells whether new text has line breaks.
+// breaksLines reports whether new text has line breaks.
 func (w *composer) breaksLines() bool { return len(w.plain.forms) > 0 }
 
 // text returns the new text for a place. Equal places share its memory.
@@ -198,7 +198,7 @@ func newDraft(old, new string, loneCR bool) *draft {
 // strip takes trailing blanks and tabs off the lines of new text, and tells the
 // numbers of those that lost any. A line keeps them where the matched text has
 // some at the end of its counterpart, or of any line with the same text. The
-// last line of new text, or of the match, ends a line only where endsLine says
+// last line of new text, or of the match, ends a line only if endsLine says
 // so. Blanks alone are left as they are.
 func (d *draft) strip(endsLine bool) (lines []string, stripped []int) {
 	lines = d.lines
@@ -222,7 +222,7 @@ func (d *draft) strip(endsLine bool) (lines []string, stripped []int) {
 
 func trimTrailing(line string) string { return strings.TrimRight(line, " \t") }
 
-// keeps tells whether line i of new text may keep its trailing white space. Its
+// keeps reports whether line i of new text may keep its trailing white space. Its
 // counterparts are, among the lines that differ between old and new text, the
 // one as far from their front and the one as far from their back.
 func (d *draft) keeps(i int, endsLine bool) bool {
@@ -241,7 +241,7 @@ func (d *draft) keeps(i int, endsLine bool) bool {
 	return d.inner[d.asked[i]] || endsLine && d.old[last] == d.asked[i]
 }
 
-// oldTrails tells whether line i of the match has white space at a line end.
+// oldTrails reports whether line i of the match has white space at a line end.
 func (d *draft) oldTrails(i int, endsLine bool) bool {
 	if i < 0 || i >= len(d.old) || i == len(d.old)-1 && !endsLine {
 		return false

@@ -41,14 +41,14 @@ func (m *matcher) longest() int {
 	return n
 }
 
-// splitsBreak tells whether end lies between the CR and the LF of a CRLF.
+// splitsBreak reports whether end lies between the CR and the LF of a CRLF.
 func (m *matcher) splitsBreak(s []byte, end int) bool {
 	return has(s, end, '\n') && has(s, end-1, '\r')
 }
 
 // occurrences yields every place of x in s, misaligned ones included. It leaps
 // from one place of a rare piece of x to the next, as fast as the machine
-// compares bytes, and changes to twoWay when that costs more than it should.
+// compares bytes, and changes to linearSearch when that costs more than it should.
 func occurrences(s, x []byte, yield func(i int) bool) {
 	if len(x) == 0 || len(x) > len(s) {
 		return
@@ -59,7 +59,7 @@ func occurrences(s, x []byte, yield func(i int) bool) {
 	price := 8 + len(x)/8
 	for pos, work := 0, 0; ; work += price {
 		if work > 4*pos+4096 {
-			twoWay(s, x, pos, yield)
+			linearSearch(s, x, pos, yield)
 			return
 		}
 		i := bytes.Index(s[pos+k:], piece)
@@ -192,7 +192,7 @@ func (m *matcher) byLines(s []byte, yield func(start, end int) bool) {
 	k := len(m.lines) - 1
 	inner := m.lines[1:k]
 	if m.fail == nil {
-		m.fail = failures(inner)
+		m.fail = failures(len(inner), func(i, k int) bool { return bytes.Equal(inner[i], inner[k]) })
 	}
 	recent := make([]Match, k+1) // of the last lines, by number
 	state := 0                   // how many inner lines the lines so far end with
@@ -244,18 +244,39 @@ func (m *matcher) advance(inner [][]byte, state int, line []byte) int {
 	}
 }
 
-// failures tells for each number of matched lines how many stay matched when
-// the next one does not fit.
-func failures(lines [][]byte) []int32 {
-	fail := make([]int32, len(lines)+1)
-	for i, k := 1, 0; i < len(lines); i++ {
-		for k > 0 && !bytes.Equal(lines[i], lines[k]) {
+// failures returns, for each number of matched elements of a pattern of n, how many stay
+// matched if the next one does not fit. equal compares two elements of the pattern.
+func failures(n int, equal func(i, k int) bool) []int32 {
+	fail := make([]int32, n+1)
+	for i, k := 1, 0; i < n; i++ {
+		for k > 0 && !equal(i, k) {
 			k = int(fail[k])
 		}
-		if bytes.Equal(lines[i], lines[k]) {
+		if equal(i, k) {
 			k++
 		}
 		fail[i+1] = int32(k)
 	}
 	return fail
+}
+
+// linearSearch yields every place of x in s[from:], overlapping ones included, in time linear
+// in both (Knuth, Morris and Pratt). It takes memory of four times x.
+func linearSearch(s, x []byte, from int, yield func(i int) bool) {
+	fail := failures(len(x), func(i, k int) bool { return x[i] == x[k] })
+	k := 0 // so many bytes of x are matched
+	for i, c := range s[min(from, len(s)):] {
+		for k > 0 && x[k] != c {
+			k = int(fail[k])
+		}
+		if x[k] == c {
+			k++
+		}
+		if k == len(x) {
+			if !yield(from + i + 1 - k) {
+				return
+			}
+			k = int(fail[k])
+		}
+	}
 }

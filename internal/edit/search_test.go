@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTwoWayFindsEveryPlace(t *testing.T) {
+func TestLinearSearchFindsEveryPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := []string{"ab", "abc", "aab", "abaab"}[rapid.IntRange(0, 3).Draw(t, "letters")]
 		draw := func(label string, least, most int) string {
@@ -19,7 +19,7 @@ func TestTwoWayFindsEveryPlace(t *testing.T) {
 		s := draw("before", 0, 5) + strings.Repeat(x, rapid.IntRange(0, 3).Draw(t, "copies")) + draw("after", 0, 20)
 		from := rapid.IntRange(0, len(s)).Draw(t, "from")
 		var got, want []int
-		twoWay([]byte(s), []byte(x), from, func(i int) bool { got = append(got, i); return true })
+		linearSearch([]byte(s), []byte(x), from, func(i int) bool { got = append(got, i); return true })
 		for i := from; i+len(x) <= len(s); i++ {
 			if s[i:i+len(x)] == x {
 				want = append(want, i)
@@ -99,7 +99,7 @@ func TestCountsAreExactAndLinear(t *testing.T) {
 		{"lines in mixed endings", mixed, strings.Repeat("a\n", n/4), n/4 + 1},
 		{"lines in mixed endings but for the end", mixed, strings.Repeat("a\n", n/4) + "c", 0},
 		{"empty lines in mixed endings", strings.Repeat("\n", n) + "\r\n", strings.Repeat("\n", n/2), n/2 + 2},
-		{"a long line again and again", strings.Repeat(half[:1000]+"\n", n/1000) + "\r\n", strings.Repeat(half[:1000]+"\n", 1000) + "b", 0},
+		{name: "a long line again and again", text: strings.Repeat(half[:1000]+"\n", n/1000) + "\r\n", old: strings.Repeat(half[:1000]+"\n", 1000) + "b", count: 0},
 		{"false places", period, period[:n/2/17*17] + "z", 0},
 		{"fibonacci", words, words[:n/3], -1},
 		{"quotes", strings.Repeat("“", n/3), strings.Repeat(`"`, n/6), n/3 - n/6 + 1},

@@ -1,7 +1,7 @@
 // Package gate decides whether a call may replace parts of a file: only what the caller has
 // been shown, as it is now. Each decision is a pure function of the file, the conversation's
-// record of it and what the call would replace. A refusal shows what is missing where that
-// fits into the answer, so that the same call passes next time.
+// record of it and the parts that the call would replace. A refusal shows the missing text if
+// that fits into the answer, so that the same call passes next time.
 //
 // It does not read files, and it does not record what a refusal shows: that counts once the
 // answer is sent.
@@ -41,8 +41,8 @@ type Replaced struct {
 
 // AllowEdit refuses an Edit of a file that was never shown, or that has changed since, and
 // of one that was not shown in full if that is asked for. It returns the record without what
-// has changed: unless the old text is kept, parts that the Edit does not touch may have. It
-// is for the caller to see that the record shows what is replaced (NeverShown).
+// has changed: unless the old text is kept, parts that the Edit does not touch may have. The
+// caller checks that the record shows the replaced text (NeverShown).
 func (g Gate) AllowEdit(by Replaced) (state.Record, toolcall.Outcome) {
 	c := g.File
 	switch {
@@ -79,54 +79,54 @@ func (g Gate) allowAll(by Replaced) (state.Record, toolcall.Outcome) {
 	if len(unseen) == 0 {
 		return now.Record, toolcall.Outcome{}
 	}
-	if body, shown, ok := g.rest(unseen, ""); ok {
-		return now.Record, g.showing(refusal.New(refusal.UnseenShown, g.Target.Name(), body), c.WithShown(now.Record, shown))
+	if body, shown, ok := g.showRest(unseen, ""); ok {
+		return now.Record, g.refuseShowing(refusal.New(refusal.UnseenShown, g.Target.Name(), body), c.WithShown(now.Record, shown))
 	}
 	return now.Record, toolcall.Failed(refusal.New(refusal.Unseen, g.Target.Name(), phrase.Bytes(unseen.Len()), g.readCalls(unseen)))
 }
 
-// showing is a refusal whose answer shows parts of the file: rec is its record then.
-func (g Gate) showing(err error, rec state.Record) toolcall.Outcome {
+// refuseShowing is a refusal whose answer shows parts of the file: rec is its record then.
+func (g Gate) refuseShowing(err error, rec state.Record) toolcall.Outcome {
 	return toolcall.Refused(err, toolcall.Shown{Path: g.File.Path, Record: rec})
 }
 
-// rest shows all that was never shown below what an error shows already, where
-// that fits.
-func (g Gate) rest(unseen span.Set, above string) (body string, shown span.Set, ok bool) {
-	if unseen.Len()+int64(len(above)) > toolcall.ShowUnseen {
+// showRest returns the text of everything that was never shown; ok is false if it does not
+// fit below already, the text that the error shows.
+func (g Gate) showRest(unseen span.Set, already string) (body string, shown span.Set, ok bool) {
+	if unseen.Len()+int64(len(already)) > toolcall.ShowUnseen {
 		return "", nil, false
 	}
 	body, shown = changes.ShowAll(g.File.Doc, unseen)
-	return body, shown, g.Budget.Passes(above + body)
+	return body, shown, g.Budget.Passes(already + body)
 }
 
-// matches shows the places of a call that were not shown, each with what stands
-// around it, where that fits.
-func (g Gate) matches(shown span.Set, spans []span.Span, above string) (body string, all span.Set, ok bool) {
+// showMatches returns the text of the places of a call that were not shown, each with its
+// surroundings; ok is false if it does not fit below already.
+func (g Gate) showMatches(shown span.Set, spans []span.Span, already string) (body string, all span.Set, ok bool) {
 	for _, m := range spans {
 		if shown.Covers(m) {
 			continue
 		}
-		if all = all.Add(g.around(m)); all.Len() > showMatches {
+		if all = all.Add(g.around(m)); all.Len() > matchesRoom {
 			return "", nil, false
 		}
 	}
-	if all.Len()+int64(len(above)) > toolcall.ShowUnseen {
+	if all.Len()+int64(len(already)) > toolcall.ShowUnseen {
 		return "", nil, false
 	}
 	body = changes.Fragments(g.File.Doc, all)
-	return body, all, g.Budget.Passes(above + body)
+	return body, all, g.Budget.Passes(already + body)
 }
 
-// NeverShown is the refusal of an Edit some of whose matches were never shown. Where
-// they fit, it shows them with their surroundings, and the same call passes next time.
+// NeverShown refuses an Edit if some of its matches were never shown. If they fit, it shows
+// them with their surroundings, and the same call passes next time.
 func (g Gate) NeverShown(rec state.Record, hidden span.Set) toolcall.Outcome {
 	c := g.File
-	body, shown, ok := g.matches(rec.Shown(), hidden, "")
+	body, shown, ok := g.showMatches(rec.Shown(), hidden, "")
 	if !ok {
 		return toolcall.Failed(refusal.UnseenMatch(g.Target.Name(), "", g.readCalls(hidden), c.Known))
 	}
-	return g.showing(refusal.UnseenMatch(g.Target.Name(), body, "", c.Known), c.WithShown(rec, shown))
+	return g.refuseShowing(refusal.UnseenMatch(g.Target.Name(), body, "", c.Known), c.WithShown(rec, shown))
 }
 
 // readCalls names Read calls that show spans, as much of them as each is served.
@@ -167,8 +167,8 @@ func (g Gate) readCalls(spans span.Set) string {
 	return strings.Join(calls[:min(len(calls), callsNamed)], "; ")
 }
 
-// Changed is the answer for a file that is not what was shown. A small change is told
-// in full, and the record moves to the new content. Where the caller has then seen
+// Changed refuses a call because its file is not as it was shown. A small change is shown
+// in full, and the record moves to the new content. If the caller has then seen
 // all that the call needs, the same call passes next time, and the error says so.
 func (g Gate) Changed(by Replaced) toolcall.Outcome {
 	c := g.File
@@ -178,11 +178,11 @@ func (g Gate) Changed(by Replaced) toolcall.Outcome {
 	}
 	n, shown := g.needed(c.Record.Shown().Through(diff.Splices, true), by, body)
 	n.ByHook = g.Target.AfterHooks
-	return g.showing(refusal.Changed(g.Target.Name(), body, n), c.Recorded(shown))
+	return g.refuseShowing(refusal.Changed(g.Target.Name(), body, n), c.Recorded(shown))
 }
 
-// OutsideChange compares a file with its record. diff is empty where the old text is not
-// known, and ok false where the answer cannot show all of it.
+// OutsideChange compares a file with its record. diff is empty if the old text is not
+// known, and ok is false if the answer cannot show all of it.
 func (g Gate) OutsideChange() (diff changes.Diff, body string, ok bool) {
 	old, ok := g.File.OldText()
 	if !ok || old.Enc != g.File.Doc.Enc {
@@ -193,10 +193,10 @@ func (g Gate) OutsideChange() (diff changes.Diff, body string, ok bool) {
 	return diff, body, ok && g.Budget.Passes(body)
 }
 
-// needed works out what a call still lacks once a change of its file is shown, and
-// shows it where that fits. above is shown already. The set that comes back is shown
-// with what the error shows.
-func (g Gate) needed(shown span.Set, by Replaced, above string) (n refusal.Needed, all span.Set) {
+// needed returns what a call still lacks after a change of its file is shown, with its
+// text if that fits below already, the text that the error shows. all is everything that
+// counts as shown then.
+func (g Gate) needed(shown span.Set, by Replaced, already string) (n refusal.Needed, all span.Set) {
 	if n.Err = by.Err; n.Err != nil {
 		return n, shown
 	}
@@ -209,9 +209,9 @@ func (g Gate) needed(shown span.Set, by Replaced, above string) (n refusal.Neede
 	}
 	body, more, ok := "", span.Set(nil), false
 	if n.Matches {
-		body, more, ok = g.matches(shown, hidden, above)
+		body, more, ok = g.showMatches(shown, hidden, already)
 	} else {
-		body, more, ok = g.rest(hidden, above)
+		body, more, ok = g.showRest(hidden, already)
 	}
 	if !ok {
 		n.Calls = g.readCalls(hidden)
@@ -221,9 +221,9 @@ func (g Gate) needed(shown span.Set, by Replaced, above string) (n refusal.Neede
 	return n, shown.Union(more)
 }
 
-// changedMuch is the answer for a file that changed by more than is told: it counts
-// what changed, and names the calls that show what this call needs. diff is empty
-// where the old text is not known.
+// changedMuch refuses a call because its file changed by more than an answer shows. It counts
+// the changes, and names the calls that show what this call needs. diff is empty
+// if the old text is not known.
 func (g Gate) changedMuch(by Replaced, diff changes.Diff) toolcall.Outcome {
 	c := g.File
 	calls := g.readCalls(span.Set{{End: c.Stamp.Size}})
@@ -236,7 +236,7 @@ func (g Gate) changedMuch(by Replaced, diff changes.Diff) toolcall.Outcome {
 	}
 	amount := g.howMuch(diff)
 	amount.Err = by.Err
-	return g.stating(refusal.New(refusal.ChangedMuch, g.Target.Name(), amount, calls))
+	return g.refuseWithoutLines(refusal.New(refusal.ChangedMuch, g.Target.Name(), amount, calls))
 }
 
 // around widens a raw span by some characters on each side.
@@ -266,13 +266,13 @@ func (g Gate) howMuch(diff changes.Diff) refusal.Amount {
 	return a
 }
 
-// stating is a refusal whose answer says that the file has changed, without lines.
-func (g Gate) stating(err error) toolcall.Outcome {
+// refuseWithoutLines is a refusal whose answer says that the file has changed, without lines.
+func (g Gate) refuseWithoutLines(err error) toolcall.Outcome {
 	c := g.File
 	return toolcall.Refused(err, toolcall.Shown{Path: c.Path, How: toolcall.Differs, Record: c.Record, Now: c.Sum})
 }
 
-// FirstUnseen is the first of some cells that was not shown; nil where all were.
+// FirstUnseen returns the first of some cells that was not shown; nil if all were.
 func FirstUnseen(cells []notebook.Cell, rec state.Record) *notebook.Cell {
 	shown := rec.Shown()
 	for _, cell := range cells {
@@ -309,8 +309,8 @@ func (g Gate) AllowWrite() toolcall.Outcome {
 	return out
 }
 
-// AllowCell lets a change of a cell through if its source has been shown. Where it was not
-// and fits, the error shows it, and the same call passes next time. id names the cell in the
+// AllowCell lets a change of a cell through if its source has been shown. If it was not
+// and it fits, the error shows it, and the same call passes next time. id names the cell in the
 // call, and rec is the record of the notebook as it is.
 func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) toolcall.Outcome {
 	if rec.Shown().Covers(cell.Source) {
@@ -327,11 +327,11 @@ func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) toolcal
 	if !small || !g.Budget.Passes(body) {
 		return toolcall.Failed(refusal.New(refusal.UnseenCell, cell.Name, g.Target.Name(), id))
 	}
-	return g.showing(refusal.New(refusal.UnseenCellShown, cell.Name, g.Target.Name(), body), g.File.WithShown(rec, span.Set{cell.Source}))
+	return g.refuseShowing(refusal.New(refusal.UnseenCellShown, cell.Name, g.Target.Name(), body), g.File.WithShown(rec, span.Set{cell.Source}))
 }
 
-// ChangedNotebook is the answer for a notebook that is not what was shown: a
-// small change is told as the lines of the file. The call replaces the cells; err is why it
+// ChangedNotebook refuses a call because its notebook is not as it was shown. A
+// small change is shown as lines of the file. The call replaces the cells; err is why it
 // would fail in the notebook as it is now, or nil.
 func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) toolcall.Outcome {
 	c, n := g.File, refusal.Needed{Err: err, ByHook: g.Target.AfterHooks}
@@ -344,14 +344,14 @@ func (g Gate) ChangedNotebook(cells []notebook.Cell, err error) toolcall.Outcome
 		if cell := FirstUnseen(cells, rec); cell != nil {
 			n.Bytes, n.Calls = cell.Source.End-cell.Source.Start, refusal.CellCall(cell.Name)
 		}
-		return g.showing(refusal.ChangedNotebook(g.Target.Name(), body, n), rec)
+		return g.refuseShowing(refusal.ChangedNotebook(g.Target.Name(), body, n), rec)
 	}
-	return g.stating(refusal.New(refusal.ChangedNotebookMuch, g.Target.Name(), g.howMuch(diff)))
+	return g.refuseWithoutLines(refusal.New(refusal.ChangedNotebookMuch, g.Target.Name(), g.howMuch(diff)))
 }
 
 // Bounds of the matches that an error shows so that the same call passes next time.
 const (
-	showMatches = 8 << 10 // bytes of the file
+	matchesRoom = 8 << 10 // bytes of the file
 	aroundMatch = 200     // characters on each side
 )
 

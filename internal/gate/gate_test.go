@@ -110,7 +110,7 @@ func TestAllowCell(t *testing.T) {
 	} {
 		raw := cells(c.source)
 		g := gateOf(t, "/w/a.ipynb", raw, raw, c.shown)
-		g.Budget = g.Budget.Of(toolcall.ClientLimits{Errors: 10_000})
+		g.Budget = g.Budget.ForClient(toolcall.ClientLimits{Errors: 10_000})
 		nb, err := notebook.Parse(g.File.Raw)
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ type Request struct {
 type Result struct {
 	Data   []byte `json:"-"` // which comes beside the JSON between the processes
 	As     Kind
-	Shown  Shown
+	Shown  Mapping
 	Frames int // of the file; the first is shown
 	// Approximate: its colours are, as a colour profile is missing that it needs,
 	// or cannot be read.
@@ -115,7 +115,7 @@ func Fit(e Engine, data []byte, q Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Data: out, As: encoding.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), OnWhite: encoding.As == JPEG && !p.Opaque(), Shown: Shown{
+	return Result{Data: out, As: encoding.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), OnWhite: encoding.As == JPEG && !p.Opaque(), Shown: Mapping{
 		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: encoding.Width, DisplayHeight: encoding.Height,
 	}}, nil
 }
@@ -319,7 +319,7 @@ func Unchanged(f Facts, data []byte) (Result, error) {
 	if err := Check(f.Kind, data); err != nil {
 		return Result{}, err
 	}
-	return Result{Data: data, As: f.Kind, Frames: 1, Shown: Shown{
+	return Result{Data: data, As: f.Kind, Frames: 1, Shown: Mapping{
 		Width: f.Width, Height: f.Height, Part: Rect{0, 0, f.Width, f.Height}, DisplayWidth: f.Width, DisplayHeight: f.Height,
 	}}, nil
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Shown says which part of a picture is shown at which size.
-type Shown struct {
+// Mapping says which part of a picture is shown at which size.
+type Mapping struct {
 	// Width and Height are the upright original's.
 	Width, Height int
 	// Part is the shown part; all of the picture if Zoomed is false.
@@ -18,7 +18,7 @@ type Shown struct {
 
 // Line says how to map coordinates of the shown picture to the original; "" if they are the
 // same.
-func (s Shown) Line() string {
+func (s Mapping) Line() string {
 	if !s.Zoomed {
 		if s.DisplayWidth == s.Width && s.DisplayHeight == s.Height {
 			return ""
@@ -34,7 +34,7 @@ func (s Shown) Line() string {
 const sameFactor = 0.0005
 
 // factors says what coordinates are to be multiplied by.
-func (s Shown) factors() string {
+func (s Mapping) factors() string {
 	x := float64(s.Part.Width) / float64(s.DisplayWidth)
 	y := float64(s.Part.Height) / float64(s.DisplayHeight)
 	if math.Abs(x-y) > sameFactor*math.Min(x, y) {
@@ -45,7 +45,7 @@ func (s Shown) factors() string {
 
 // common returns one factor for both directions: the factor of the longer side, unless it is
 // more than a pixel off on the other; then one between them.
-func (s Shown) common(x, y float64) float64 {
+func (s Mapping) common(x, y float64) float64 {
 	long, short, across := x, y, s.DisplayHeight
 	if s.DisplayHeight > s.DisplayWidth {
 		long, short, across = y, x, s.DisplayWidth

@@ -40,15 +40,15 @@ func TestRegionIsFourNumbersWithinThePicture(t *testing.T) {
 }
 
 func TestCoordinateLine(t *testing.T) {
-	whole := func(w, h, dw, dh int) Shown {
-		return Shown{Width: w, Height: h, Part: Rect{0, 0, w, h}, DisplayWidth: dw, DisplayHeight: dh}
+	whole := func(w, h, dw, dh int) Mapping {
+		return Mapping{Width: w, Height: h, Part: Rect{0, 0, w, h}, DisplayWidth: dw, DisplayHeight: dh}
 	}
 	zoom := whole(4000, 3000, 400, 300)
 	zoom.Part, zoom.Zoomed = Rect{100, 200, 400, 300}, true
 	tall := zoom
 	tall.Part, tall.DisplayWidth, tall.DisplayHeight = Rect{0, 0, 7, 3000}, 5, 2000
 	for _, c := range []struct {
-		s    Shown
+		s    Mapping
 		want string
 	}{
 		{whole(800, 600, 800, 600), ""},
@@ -73,7 +73,7 @@ func TestOneFactorLeadsNobodyAstray(t *testing.T) {
 	for range 20_000 {
 		w, h := 1+r.IntN(16384), 1+r.IntN(6000)
 		dw, dh := fit(w, h, MaxSide)
-		s := Shown{Width: w, Height: h, Part: Rect{0, 0, w, h}, DisplayWidth: dw, DisplayHeight: dh}
+		s := Mapping{Width: w, Height: h, Part: Rect{0, 0, w, h}, DisplayWidth: dw, DisplayHeight: dh}
 		if dw > w || dh > h || dw > MaxSide || dh > MaxSide {
 			t.Fatalf("%dx%d is shown at %dx%d", w, h, dw, dh)
 		}

@@ -65,31 +65,31 @@ const (
 	AsPictures           // all of a picture, or all pages
 )
 
-// Shown is a file that a call was about, as the call found it.
-type Shown struct {
+// File is a file that a call was about, as the call found it.
+type File struct {
 	Path   string // resolved
 	Stamp  fsys.Stamp
 	Extent Extent
 }
 
-// Shown follows the file of a call from now on if it has been shown in full.
-func (c *Conversation) Shown(s Shown) {
-	if c.service.Watcher == nil || !c.follow(s) {
+// Follow follows the file of a call from now on if it has been shown in full.
+func (c *Conversation) Follow(f File) {
+	if c.service.Watcher == nil || !c.noteExtent(f) {
 		return
 	}
-	fresh, err := c.service.Watcher.Follow(s.Path)
-	c.watched(s.Path, fresh, err)
+	fresh, err := c.service.Watcher.Follow(f.Path)
+	c.watched(f.Path, fresh, err)
 }
 
-// follow notes whether a file has been shown in full, and reports it.
-func (c *Conversation) follow(s Shown) bool {
-	rec, known := c.records.Get(s.Path)
+// noteExtent notes whether a file has been shown in full, and reports it.
+func (c *Conversation) noteExtent(f File) bool {
+	rec, known := c.records.Get(f.Path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	path, files := s.Path, c.followed.files
+	path, files := f.Path, c.followed.files
 	old := files[path]
-	full := s.Extent == InFull || s.Extent == AsPictures || known && rec.InFull()
-	if s.Extent == UnknownExtent && old != nil && (isNotebook(path) && known || old.picture != nil && !known) {
+	full := f.Extent == InFull || f.Extent == AsPictures || known && rec.InFull()
+	if f.Extent == UnknownExtent && old != nil && (isNotebook(path) && known || old.picture != nil && !known) {
 		full = true // a call that shows a part of it, or nothing, takes nothing away
 	}
 	if !full {
@@ -101,10 +101,10 @@ func (c *Conversation) follow(s Shown) bool {
 		files[path], c.followed.toLook[path] = old, old
 	}
 	switch {
-	case s.Extent == AsPictures:
-		stamp := s.Stamp
+	case f.Extent == AsPictures:
+		stamp := f.Stamp
 		old.picture = &stamp
-	case known && s.Extent != UnknownExtent || known && rec.InFull():
+	case known && f.Extent != UnknownExtent || known && rec.InFull():
 		old.picture = nil
 	}
 	return true

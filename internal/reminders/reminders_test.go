@@ -98,7 +98,7 @@ func (b *bench) read(path string) {
 	}
 	f := state.File{Content: state.NewContent(raw), Stamp: t.Stamp}
 	b.records.Put(path, f.Recorded(span.Set{{End: int64(len(raw))}}))
-	b.Shown(Shown{Path: path, Stamp: t.Stamp})
+	b.Follow(File{Path: path, Stamp: t.Stamp})
 }
 
 // reminded returns what an answer that is sent says, after files were touched.
@@ -156,7 +156,7 @@ func TestRemindOfWhatWasShownInFull(t *testing.T) {
 	rec, _ := b.records.Get(part)
 	rec.Parts = []state.Part{{Span: span.Span{End: 2}}}
 	b.records.Put(part, rec)
-	b.Shown(Shown{Path: part, Stamp: rec.Stamp})
+	b.Follow(File{Path: part, Stamp: rec.Stamp})
 	b.put("part", "two\n")
 	b.put("about", "two\n")
 	b.watcher.touched = []string{part, about}
@@ -344,7 +344,7 @@ func BenchmarkRemind(b *testing.B) {
 			for b.Loop() {
 				t.Hint(tops, name)
 				t.Remind(context.Background(), name, math.MaxInt)
-				t.Shown(Shown{Path: name})
+				t.Follow(File{Path: name})
 			}
 		})
 	}

@@ -142,7 +142,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *read
 		} else {
 			j.result = s.run(j.ctx, j.spec, j.call, j.args)
 		}
-		return j.result.Ask != nil
+		return j.result.Question != nil
 	}
 	c.pool.Answer = func(scheduled *schedule.Job) {
 		j := jobOf(scheduled)
@@ -377,7 +377,7 @@ func (c *conn) settle(j *job, r *toolcall.Result, reading bool) {
 func (c *conn) encode(j *job, r *toolcall.Result) []byte {
 	return wire.AppendAnswer(c.out.Buffer(), j.id, func(b []byte) []byte {
 		if j.putsQuestion(r) {
-			params := func(b []byte) []byte { return appendQuestion(b, r.Ask) }
+			params := func(b []byte) []byte { return appendQuestion(b, r.Question) }
 			return appendInput(b, j.meta, inputConsent, string(mcp.MethodElicitationCreate), j.state, params)
 		}
 		return appendResult(b, r, j.meta)

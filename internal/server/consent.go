@@ -101,7 +101,7 @@ type dialogue struct {
 
 // ask asks the user the question of a parked call.
 func (d *dialogue) ask(j *job, r *toolcall.Result) {
-	a := &asked{job: j, question: r.Ask, refusal: r}
+	a := &asked{job: j, question: r.Question, refusal: r}
 	d.mu.Lock()
 	flush, over := false, d.over
 	if !over {

@@ -90,7 +90,7 @@ func (f *fakes) consent(call toolcall.Call, path string) *toolcall.Result {
 			continue
 		}
 		r := failing(1, "denied", "Consent is needed, which cannot be asked for here.")
-		r.Ask = q
+		r.Question = q
 		return r
 	}
 	return nil

@@ -16,7 +16,7 @@ func TestAnsweredQuestionLeavesTheNextOne(t *testing.T) {
 	running := &job{to: c.out, call: toolcall.Call{Session: new(toolcall.Session)}, spec: c.specs["Read"]}
 	next := &asked{job: running, question: &toolcall.Question{Path: "/next"}, timer: time.NewTimer(time.Hour)}
 	c.dialogue.waiting = []*asked{next}
-	c.dialogue.ask(running, &toolcall.Result{Effects: toolcall.Effects{Ask: &toolcall.Question{Path: "/first"}}})
+	c.dialogue.ask(running, &toolcall.Result{Effects: toolcall.Effects{Question: &toolcall.Question{Path: "/first"}}})
 	if w := c.dialogue.waiting; len(w) != 1 || w[0] != next {
 		t.Errorf("%d questions wait", len(w))
 	}

@@ -214,18 +214,18 @@ func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, give
 	call.CanAsk = ask != nil
 	result := s.run(ctx, sp, call, args)
 	for range maxQuestions {
-		if result.Ask == nil || ask == nil {
+		if result.Question == nil || ask == nil {
 			break
 		}
-		answer := ask(result.Ask.Message)
+		answer := ask(result.Question.Message)
 		if !answer.yes() {
-			result = toolcall.Unanswered(name, result.Ask, No.why())
+			result = toolcall.Unanswered(name, result.Question, No.why())
 			continue
 		}
 		if answer == Session {
-			call.Session.Grant(result.Ask)
+			call.Session.Grant(result.Question)
 		}
-		call.Consent = call.Consent.With(result.Ask)
+		call.Consent = call.Consent.With(result.Question)
 		result = s.run(ctx, sp, call, args)
 	}
 	s.opts.Sent(call, result)

@@ -164,21 +164,21 @@ func (c *conn) runAsking(j *job) *toolcall.Result {
 	call := j.call
 	call.Consent = k.given
 	r := c.run(j.ctx, j.spec, call, j.args)
-	if j.retry.answer.yes() && k.question != nil && r.Ask != nil && c.tickets.valid(j, j.retry.state, r.Ask) {
+	if j.retry.answer.yes() && k.question != nil && r.Question != nil && c.tickets.valid(j, j.retry.state, r.Question) {
 		if j.retry.answer == Session {
-			call.Session.Grant(r.Ask)
+			call.Session.Grant(r.Question)
 		}
-		call.Consent = call.Consent.With(r.Ask) // a yes for the session includes this call
+		call.Consent = call.Consent.With(r.Question) // a yes for the session includes this call
 		r = c.run(j.ctx, j.spec, call, j.args)
 	}
-	if r.Ask != nil && k.left > 0 {
-		j.state = c.tickets.issue(j, &ticket{question: r.Ask, given: call.Consent, left: k.left - 1, expires: time.Now().Add(c.opts.AskTimeout)})
+	if r.Question != nil && k.left > 0 {
+		j.state = c.tickets.issue(j, &ticket{question: r.Question, given: call.Consent, left: k.left - 1, expires: time.Now().Add(c.opts.AskTimeout)})
 	}
 	return r
 }
 
 // putsQuestion reports whether the answer to a call is the question of its result.
-func (j *job) putsQuestion(r *toolcall.Result) bool { return r.Ask != nil && j.state != "" }
+func (j *job) putsQuestion(r *toolcall.Result) bool { return r.Question != nil && j.state != "" }
 
 // appendInput appends the result that asks the client for one input. An empty state is
 // left out.

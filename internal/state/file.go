@@ -35,10 +35,10 @@ func Compare(r io.ReaderAt, size int64, rec Record, need []span.Span) (c Compari
 	} else {
 		c.Record = rec
 		var lost span.Set
-		if c.Record.Parts, c.Lost, err = holding(r, rec.Parts, need); err != nil {
+		if c.Record.Parts, c.Lost, err = verified(r, rec.Parts, need); err != nil {
 			return c, err
 		}
-		c.Record.Reported, lost, err = holding(r, rec.Reported, need)
+		c.Record.Reported, lost, err = verified(r, rec.Reported, need)
 		c.Changed = len(c.Lost)+len(lost) > 0
 	}
 	c.Seen = c.Record.Shown()
@@ -156,7 +156,7 @@ func (f *File) Edited(rec Record, splices []span.Splice, now *Content) Record {
 	size := int64(len(f.Raw)) + span.Growth(splices)
 	if size > KeepText {
 		rec = rec.withoutText()
-		return Record{Parts: carried(f.Raw, rec.Parts, splices, true), Reported: carried(f.Raw, rec.Reported, splices, false), Enc: rec.Enc}
+		return Record{Parts: moved(f.Raw, rec.Parts, splices, true), Reported: moved(f.Raw, rec.Reported, splices, false), Enc: rec.Enc}
 	}
 	if rec.Text == nil {
 		rec = f.compare(rec, nil).Record // from now on its text proves all parts

@@ -88,9 +88,9 @@ func joined(parts, more []Part) []Part {
 	return out
 }
 
-// holding returns the parts whose bytes are in their place in a file, and the spans of the
+// verified returns the parts whose bytes are in their place in a file, and the spans of the
 // others. It looks only at those that touch one of need; nil: at all.
-func holding(r io.ReaderAt, parts []Part, need []span.Span) (held []Part, lost span.Set, err error) {
+func verified(r io.ReaderAt, parts []Part, need []span.Span) (held []Part, lost span.Set, err error) {
 	buf := make([]byte, 0)
 	for _, p := range parts {
 		if need == nil || p.Touches(need) {
@@ -126,10 +126,10 @@ func read(r io.ReaderAt, s span.Span, buf *[]byte) ([]byte, error) {
 	return *buf, span.ReadFull(r, *buf, s.Start)
 }
 
-// carried takes parts of a file in memory, which hold, through splices: those that no
+// moved takes parts of a file in memory, which hold, through splices: those that no
 // splice touches move, the others are hashed as they will be. The new bytes join them if
 // shown is true.
-func carried(raw []byte, parts []Part, splices []span.Splice, shown bool) (out []Part) {
+func moved(raw []byte, parts []Part, splices []span.Splice, shown bool) (out []Part) {
 	var touched []span.Span
 	replaced := span.Replaced(splices)
 	for _, p := range parts {

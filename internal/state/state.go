@@ -66,7 +66,7 @@ type Record struct {
 	views map[View]served
 }
 
-// Proves tells whether a file with this stamp now has the bytes it had when the
+// Proves reports whether a file with this stamp now has the bytes it had when the
 // record was made, as far as a stamp can tell: a program that writes through a
 // memory map can change a file without a new one.
 func (r Record) Proves(now fsys.Stamp) bool { return r.Settled && r.Stamp.Same(now) }
@@ -99,7 +99,7 @@ func (r Record) Fits(parts []Part) bool {
 	if r.Text == nil {
 		return true
 	}
-	_, lost, _ := holding(Memory(r.Text), parts, nil) // from memory
+	_, lost, _ := verified(Memory(r.Text), parts, nil) // from memory
 	return len(lost) == 0
 }
 
@@ -143,12 +143,11 @@ type View struct {
 	Cell                  string // of a notebook
 }
 
-// served remembers when a view was last answered with the text itself.
+// served remembers when a view was last answered with the text, if no stub followed.
 type served struct {
-	sum     Sum // of the bytes that it showed; zero if the record's text proves them
-	call    int
-	at      time.Time
-	stubbed bool // the last answer was a stub: the next is the text
+	sum  Sum // of the bytes that it showed; zero if the record's text proves them
+	call int
+	at   time.Time
 }
 
 // Bounds of a stub: beyond them the text is served again, since a server
@@ -176,11 +175,7 @@ type entry struct {
 
 // New starts an empty memory. now is the clock.
 func New(now func() time.Time) *Files {
-	return &Files{
-		byKey: map[string]*list.Element{},
-		used:  list.New(),
-		now:   now,
-	}
+	return &Files{byKey: map[string]*list.Element{}, used: list.New(), now: now}
 }
 
 // Lock waits until no other call of this conversation works on path and
@@ -189,7 +184,7 @@ func (f *Files) Lock(ctx context.Context, path string) (unlock func(), err error
 	return f.locks.Lock(ctx, path)
 }
 
-// TryLock is Lock without waiting: ok is false where a call
+// TryLock is Lock without waiting: ok is false if a call
 // works on path, or waits to.
 func (f *Files) TryLock(path string) (unlock func(), ok bool) { return f.locks.TryLock(path) }
 
@@ -210,6 +205,17 @@ func (f *Files) Get(path string) (Record, bool) {
 	}
 	f.used.MoveToFront(el)
 	return el.Value.(*entry).rec, true
+}
+
+// views returns a copy of the views of path's record, which may be nil: records are values, so a
+// shared map is never changed. f is locked.
+func (f *Files) views(path string) (e *entry, views map[View]served) {
+	el, ok := f.byKey[path]
+	if !ok {
+		return nil, nil
+	}
+	e = el.Value.(*entry)
+	return e, maps.Clone(e.rec.views)
 }
 
 // Put replaces the record of path. Text above KeepText is not kept.
@@ -264,17 +270,16 @@ func (f *Files) drop(el *list.Element) {
 func (f *Files) Served(path string, v View, sum Sum) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	el, ok := f.byKey[path]
-	if !ok {
+	e, views := f.views(path)
+	if e == nil {
 		return
 	}
-	views := maps.Clone(el.Value.(*entry).rec.views) // records are values: never change a shared map
 	maps.DeleteFunc(views, func(_ View, s served) bool { return f.calls-s.call > stubCalls })
 	if views == nil {
 		views = make(map[View]served)
 	}
 	views[v] = served{sum: sum, call: f.calls, at: f.now()}
-	el.Value.(*entry).rec.views = views
+	e.rec.views = views
 }
 
 // Stub reports whether a repeated view of an unchanged file, which would show bytes with
@@ -288,21 +293,15 @@ func (f *Files) Stub(path string, v View, sum Sum) bool {
 		return false
 	}
 	s, ok := el.Value.(*entry).rec.views[v]
-	return ok && !s.stubbed && s.sum == sum && f.calls-s.call <= stubCalls && f.now().Sub(s.at) <= stubAge
+	return ok && s.sum == sum && f.calls-s.call <= stubCalls && f.now().Sub(s.at) <= stubAge
 }
 
-// Stubbed notes that a view was answered by the stub.
+// Stubbed notes that a view was answered by the stub: the next answer is the text.
 func (f *Files) Stubbed(path string, v View) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	el, ok := f.byKey[path]
-	if !ok {
-		return
-	}
-	rec := &el.Value.(*entry).rec
-	if s, ok := rec.views[v]; ok {
-		s.stubbed = true
-		rec.views = maps.Clone(rec.views) // records are values: never change a shared map
-		rec.views[v] = s
+	if e, views := f.views(path); e != nil {
+		delete(views, v)
+		e.rec.views = views
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
-// Event is a call as others are told of it: what was done to which file, and how
-// it ended, but never a byte of what the file holds or what was sent. As JSON it is a line of
+// Event describes a call for the log: the operation, the file and how the call
+// ended, but never a byte of the file's content or of the arguments. As JSON it is a line of
 // the audit file (see schemas/audit.schema.json).
 type Event struct {
 	Time      time.Time `json:"time"` // when it was written
@@ -20,7 +20,7 @@ type Event struct {
 	Tool      string    `json:"tool"`
 	Session   string    `json:"session"`
 	Call      string    `json:"call"`
-	// Path is the file's resolved name; where the call did not come that far, the
+	// Path is the file's resolved name; if the call did not come that far, the
 	// name as it was given.
 	Path string `json:"path"`
 	// Bytes are those of the answer's text to a Read, or those of the changed file.
@@ -48,7 +48,7 @@ const (
 	// EventInstructions: a file that speaks to agents was changed. It comes beside
 	// the event of the change.
 	EventInstructions EventKind = "instructions"
-	// EventBegun: a change is about to be made. It comes only where the settings
+	// EventBegun: a change is about to be made. It comes only if the settings
 	// require that every change is logged.
 	EventBegun EventKind = "begun"
 )
@@ -61,7 +61,7 @@ type AuditLogger interface {
 	Log(e Event)
 }
 
-// kinds are the events of the tools where nothing goes wrong.
+// kinds are the events of the tools' calls that succeed.
 var kinds = map[string]EventKind{
 	"Read": EventRead, "Write": EventWrite, "Edit": EventEdit, "NotebookEdit": EventEdit, "Glob": EventSearch, "Grep": EventSearch,
 	history.ToolRestore: EventEdit,
@@ -71,7 +71,7 @@ var kinds = map[string]EventKind{
 // other calls.
 func Searches(tool string) bool { return kinds[tool] == EventSearch }
 
-// LogEntry is a call that is to be logged once its answer is known. Its Path is "" where the
+// LogEntry is a call that is to be logged once its answer is known. Its Path is "" if the
 // call did not come that far.
 type LogEntry struct {
 	Event
@@ -119,7 +119,7 @@ func (a *Auditor) Audit(of LogEntry, r *Result) {
 		e.Bytes = *r.Facts.Size
 	case changed:
 	default:
-		e.Bytes = answered(r)
+		e.Bytes = answerSize(r)
 	}
 	a.Logger.Log(e)
 	if changed && reminders.SpeaksToAgents(e.Path, of.Given) {
@@ -138,15 +138,15 @@ func (a *Auditor) AuditSoon(of LogEntry, r *Result) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(tellWithin):
+	case <-time.After(auditTimeout):
 	}
 }
 
-// tellWithin bounds that wait.
-const tellWithin = 100 * time.Millisecond
+// auditTimeout bounds that wait.
+const auditTimeout = 100 * time.Millisecond
 
-// answered returns the number of bytes in an answer.
-func answered(r *Result) (n int64) {
+// answerSize returns the number of bytes in an answer.
+func answerSize(r *Result) (n int64) {
 	for _, b := range r.Blocks {
 		n += int64(len(b.Text) + len(b.Data))
 	}

@@ -30,8 +30,8 @@ type Budget struct {
 	client  ClientLimits
 }
 
-// Of returns the budget of an answer to a client.
-func (b Budget) Of(client ClientLimits) Budget {
+// ForClient returns the budget of an answer to a client.
+func (b Budget) ForClient(client ClientLimits) Budget {
 	b.client = client
 	return b
 }
@@ -77,7 +77,7 @@ func (b Budget) Passes(body string) bool {
 }
 
 // Tokens counts in two stages: a rough estimate by the size and the extension, and the
-// careful counter only where that comes near the limit.
+// careful counter only if that comes near the limit.
 func (b Budget) Tokens(body []byte, ext string) int {
 	if rough := tokens.Rough(len(body), ext); rough <= b.Bound()/4 {
 		return rough
@@ -98,7 +98,7 @@ func (b Budget) PartsWithin(body []byte, ends []int, bound int) int {
 }
 
 // ReadCall names the Read that shows as many lines of a page as are served, starting at
-// number first. lines is their number: one where that is shown in part.
+// number first. lines is their number: one if that is shown in part.
 func (b Budget) ReadCall(first int, page text.Page) (name string, lines int) {
 	if lines = b.LinesWithin(page, b.Bound()); lines > 0 {
 		return fmt.Sprintf("Read offset=%d, limit=%d", first, lines), lines

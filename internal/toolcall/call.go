@@ -14,7 +14,7 @@ import "github.com/fsmcp/fsmcp/internal/fsys"
 type Call struct {
 	// Session is the conversation's memory of what it has been shown.
 	Session *Session
-	// ID is the client's own id of the tool call where it sends one, else the request's
+	// ID is the client's own id of the tool call if it sends one, else the request's
 	// id as the client wrote it: for history, hooks, logs and the audit file.
 	ID string
 	// File is the call's file argument; it is parsed when the call runs if it is not yet.
@@ -22,7 +22,7 @@ type Call struct {
 	// Client bounds what the asking client passes on to its model.
 	Client ClientLimits
 	// Consent is the user's answer to the questions that earlier tries of this
-	// call came back with; nil where nothing was asked.
+	// call came back with; nil if nothing was asked.
 	Consent *Consent
 	// CanAsk says that a question may be put to the user: a result with one is then
 	// no answer yet.
@@ -31,7 +31,7 @@ type Call struct {
 	Intent Intent
 	// Restoring says that a user restores a change by its exact name.
 	Restoring bool
-	// Clock gives up the call; nil where it is never given up.
+	// Clock gives up the call; nil if it is never given up.
 	Clock Clock
 	// Progress is nil if the client asked for no reports.
 	Progress Progress
@@ -66,7 +66,7 @@ type FileArgument struct {
 }
 
 // Followed returns a channel that is closed when another call on the same file waits; nil
-// where that is never known.
+// if that is never known.
 func (c Call) Followed() <-chan struct{} {
 	if c.Clock == nil {
 		return nil

@@ -22,7 +22,7 @@ type ClientLimits struct {
 	PicturesLast bool
 }
 
-// MostPictures returns the most pictures of one answer where fsmcp sends at most n.
+// MostPictures returns the most pictures of one answer if fsmcp sends at most n.
 func (c ClientLimits) MostPictures(n int) int {
 	if c.Pictures == NoPictures {
 		return 0

@@ -12,15 +12,15 @@ type Effects struct {
 	Shown []Shown
 	// File is the file of the call as it was found. Its path is "" if the rules did not let
 	// it through, and of a search.
-	File reminders.Shown
+	File reminders.File
 	// Said are remarks that are made once, see Session.WasSaid.
 	Said []Remark
 	// Parse is a notebook to be parsed before the next call.
 	Parse Parsed
 	// Report holds the outside changes that the answer reports; nil: none.
 	Report *reminders.Report
-	// Ask is the question to the user that would let the call through; nil: none.
-	Ask *Question
+	// Question is for the user: a yes would let the call through; nil: none.
+	Question *Question
 	// Log is the call if it is logged when its answer is sent; nil if it was logged already.
 	Log *LogEntry
 	// Search counts what a search has found, for the log; nil for other calls.
@@ -98,7 +98,7 @@ func (s *Session) Apply(e Effects, passes bool) {
 		s.parseAhead(e.Parse)
 	}
 	if e.File.Path != "" {
-		s.Reminders.Shown(e.File)
+		s.Reminders.Follow(e.File)
 	}
 	if e.Report != nil {
 		s.Reminders.Sent(e.Report)
@@ -118,9 +118,9 @@ func (s *Session) show(n Shown, passes bool) {
 		s.Files.Stubbed(n.Path, n.View)
 	case !passes:
 	case n.How == Added:
-		s.added(n.Path, n.Record)
+		s.addWritten(n.Path, n.Record)
 	case n.How == Found:
-		s.found(n.Path, n.Record)
+		s.addFound(n.Path, n.Record)
 	default:
 		s.Files.Put(n.Path, n.Record)
 		if n.View != (state.View{}) {
@@ -129,15 +129,15 @@ func (s *Session) show(n Shown, passes bool) {
 	}
 }
 
-// added records what the answer to a change shows beside the bytes that it has written.
-func (s *Session) added(path string, now state.Record) {
+// addWritten records what the answer to a change shows beside the bytes that it has written.
+func (s *Session) addWritten(path string, now state.Record) {
 	if rec, known := s.Files.Get(path); known && rec.Fits(now.Parts) {
 		s.Files.Put(path, rec.With(now.Parts))
 	}
 }
 
-// found records what the answer to a search shows of a file.
-func (s *Session) found(path string, now state.Record) {
+// addFound records what the answer to a search shows of a file.
+func (s *Session) addFound(path string, now state.Record) {
 	rec, known := s.Files.Get(path)
 	switch {
 	case !known:

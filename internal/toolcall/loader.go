@@ -35,7 +35,7 @@ func (l Loader) Admit(ctx context.Context, size int64) (leave func(), err error)
 	if size < heavyFrom {
 		return func() {}, nil
 	}
-	return take(ctx, l.heavy)
+	return acquire(ctx, l.heavy)
 }
 
 // AdmitChange waits for the one place for a change of a large file, and refuses it if it
@@ -45,7 +45,7 @@ func (l Loader) AdmitChange(ctx context.Context, s *Target) (leave func(), err e
 	if size <= state.InMemory || size > MaxEditBytes || s.Op == perm.NotebookEdit {
 		return func() {}, nil
 	}
-	done, err := take(ctx, l.large)
+	done, err := acquire(ctx, l.large)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func (l Loader) AdmitChange(ctx context.Context, s *Target) (leave func(), err e
 // memoryBeside is the share of a large file's size that a change takes beside its bytes.
 const memoryBeside = 8
 
-// take waits for the one place of a channel.
-func take(ctx context.Context, place chan struct{}) (leave func(), err error) {
+// acquire waits for the one place of a channel.
+func acquire(ctx context.Context, place chan struct{}) (leave func(), err error) {
 	select {
 	case place <- struct{}{}:
 		return func() { <-place }, nil

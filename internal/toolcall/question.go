@@ -37,8 +37,8 @@ type Consent struct {
 	all       bool // to everything
 }
 
-// Once consents to one call.
-func (q *Question) Once() *Consent { return &Consent{questions: []*Question{q}} }
+// Consent is the yes to the question, for one call.
+func (q *Question) Consent() *Consent { return &Consent{questions: []*Question{q}} }
 
 // Consented is the consent of a user at the command line: a question counts as granted.
 func Consented() *Consent { return &Consent{all: true} }
@@ -46,17 +46,17 @@ func Consented() *Consent { return &Consent{all: true} }
 // With is c and the consent to one more question of the same call.
 func (c *Consent) With(q *Question) *Consent {
 	if c == nil {
-		return q.Once()
+		return q.Consent()
 	}
 	return &Consent{append(slices.Clip(c.questions), q), c.all}
 }
 
-// Same tells whether consent to one question is consent to the other.
+// Same reports whether consent to one question is consent to the other.
 func (q *Question) Same(other *Question) bool {
 	return q.op.Changes() == other.op.Changes() && q.Path == other.Path
 }
 
-// Covers tells whether one of the yeses was to q.
+// Covers reports whether one of the yeses was to q.
 func (c *Consent) Covers(q *Question) bool {
 	return c != nil && (c.all || slices.ContainsFunc(c.questions, q.Same))
 }
@@ -67,10 +67,9 @@ func (c *Consent) Granted(op perm.Op, path string) bool {
 }
 
 // NeedConsent refuses a call that needs consent, in words for a client that cannot ask, and
-// words the question, with what the call will do. The user needs the resolved name to judge
-// it.
+// words the question, which says what the call will do and to which resolved name.
 func NeedConsent(e *access.ConsentError, will, settingsFile string) Outcome {
-	rule := refusal.Because(e.Decision)
+	rule, err := refusal.Because(e.Decision), refusal.NeedsConsent(e, settingsFile)
 	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
 	if e.Resolved != e.Path.String() && !strings.HasSuffix(e.Resolved, "/"+e.Path.String()) { // the clipboard leads nowhere
 		message += "\nIt leads to " + fsys.InSentence(e.Resolved)
@@ -79,11 +78,11 @@ func NeedConsent(e *access.ConsentError, will, settingsFile string) Outcome {
 		message += "\n" + will
 	}
 	question := &Question{Message: message, Names: e.Names, Rule: rule, Path: e.Resolved, op: e.Op}
-	return Outcome{Err: refusal.NeedsConsent(e, settingsFile), Effects: Effects{Ask: question}}
+	return Outcome{Err: err, Effects: Effects{Question: question}}
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why
-// completes "the user ...": "declined". q is nil where it is no longer known.
+// completes "the user ...": "declined". q is nil if it is no longer known.
 func Unanswered(tool string, q *Question, why string) *Result {
 	if q == nil {
 		return Fail(tool, "", refusal.New(refusal.UnansweredUnknown, why))

@@ -114,5 +114,5 @@ func (s *Session) parseAhead(p Parsed) {
 // Grant consents for the rest of the conversation.
 func (s *Session) Grant(q *Question) { s.Grants.Grant(q.op, q.Path) }
 
-// Granted tells whether q needs no asking any more.
+// Granted reports whether q needs no asking any more.
 func (s *Session) Granted(q *Question) bool { return s.Grants.Granted(q.op, q.Path) }

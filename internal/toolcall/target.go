@@ -3,13 +3,11 @@ package toolcall
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 )
@@ -23,7 +21,7 @@ type Target struct {
 	AfterHooks bool
 }
 
-// Note says which file was used where the argument names it in another way, and the
+// Note says which file was used if the argument names it in another way, and the
 // remarks, one a line.
 func (t *Target) Note() string {
 	var notes []string
@@ -70,10 +68,10 @@ func (c Call) Request(op perm.Op, path fsys.Path) access.Request {
 
 // Open resolves and authorizes the file of a call. Without one, the outcome says why.
 func (o Opener) Open(call Call, op perm.Op) (*Target, Outcome) {
-	if call.File.err != nil {
-		return nil, o.refused(call, op, call.File.err)
+	f, err := (*access.File)(nil), call.File.err
+	if err == nil {
+		f, err = o.Access.Open(call.Request(op, call.File.path))
 	}
-	f, err := o.Access.Open(call.Request(op, call.File.path))
 	if err != nil {
 		return nil, o.refused(call, op, err)
 	}
@@ -90,9 +88,6 @@ func (o Opener) Decide(call Call, op perm.Op, path fsys.Path) Outcome {
 
 // refused refuses a call by an error of access.
 func (o Opener) refused(call Call, op perm.Op, err error) (out Outcome) {
-	if e := (*access.ElsewhereError)(nil); errors.As(err, &e) {
-		return Failed(refusal.Elsewhere(e, o.Access.Meant(op, e.Elsewhere), o.Access.Lexer().Base))
-	}
 	if consent := (*access.ConsentError)(nil); errors.As(err, &consent) {
 		will := ""
 		if call.Intent != nil {
@@ -104,6 +99,10 @@ func (o Opener) refused(call Call, op perm.Op, err error) (out Outcome) {
 		out.File.Path = slash.Resolved
 	}
 	out.Err = refusal.Unopened(err)
+	if e := (*access.ElsewhereError)(nil); errors.As(err, &e) {
+		meant := o.Access.Meant(op, e.Elsewhere)
+		out.Err = refusal.Elsewhere(e, meant, o.Access.Lexer().Base)
+	}
 	return out
 }
 
@@ -133,26 +132,6 @@ func (o Opener) Irregular(s *Target) error {
 		return refusal.New(refusal.Special, s.Name())
 	}
 	return nil
-}
-
-// KindOf tells what a file of a size is by its first bytes and its extension.
-func KindOf(f *fsys.File, size int64, ext string) (media.Kind, error) {
-	head := make([]byte, min(size, media.HeadSize))
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return media.None, err
-	}
-	return media.Sniff(head[:n], ext), nil
-}
-
-// Writable refuses what no change may touch by its first bytes: pictures and
-// PDFs.
-func Writable(s *Target, old *fsys.File) error {
-	kind, err := KindOf(old, media.HeadSize, s.Asked.Ext())
-	if err == nil && kind != media.None {
-		return refusal.New(refusal.NotText, s.Name(), kind.String())
-	}
-	return err
 }
 
 // AllNames are all names of a file, the resolved one last.

@@ -24,7 +24,7 @@ type Options struct {
 	Access  *access.Checker
 	Saver   *save.Saver
 	Counter tokens.Counter
-	// Exact asks a provider for a count, where the user wants that; it may take
+	// Exact asks a provider for a count, if the user wants that; it may take
 	// seconds. nil asks none.
 	Exact func(ctx context.Context, b []byte) (n int, ok bool)
 	// MaxTokens bounds the text of one Read.
@@ -51,14 +51,14 @@ type Options struct {
 	Hooks commit.Hooks
 	// Servers are told of changes, and report problems; nil: none are.
 	Servers commit.LanguageServers
-	// Pictures develops what cannot be handed on as it is.
+	// Pictures decodes what cannot be sent as it is.
 	Pictures Pictures
 	// Pages reads PDFs, and PDFs says that it can: descriptions name them.
 	Pages Pages
 	PDFs  bool
 	// DrawFor bounds the time in which the pages of an answer are drawn; 0: nothing does.
 	DrawFor time.Duration
-	// Clipboard reads the clipboard where the preferences let it.
+	// Clipboard reads the clipboard if the preferences let it.
 	Clipboard Clipboard
 }
 
@@ -105,7 +105,7 @@ func New(o Options) *Service {
 		Hooks: o.Hooks, Servers: o.Servers, Auditor: s.auditor, Notices: s.notices,
 	}
 	read := &reader{
-		opener: s.opener, loader: loads, budget: budget, exact: o.Exact, grep: o.Grep, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
+		Opener: s.opener, Loader: loads, Budget: budget, exact: o.Exact, grep: o.Grep, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
 		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages, drawFor: o.DrawFor,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
@@ -193,12 +193,12 @@ func (s *Service) finish(ctx context.Context, call toolcall.Call, entry toolcall
 	if entry.Path = r.File.Path; r.Search != nil {
 		entry.Path = r.Search.Path
 	}
-	if r.Ask == nil {
+	if r.Question == nil {
 		s.auditor.Audit(entry, r)
 	} else { // the answer may never be sent: the log waits for the end of the call
-		r.Ask.Log, r.Log = &entry, &entry
+		r.Question.Log, r.Log = &entry, &entry
 	}
-	if r.Ask == nil || !call.CanAsk {
+	if r.Question == nil || !call.CanAsk {
 		s.end(ctx, call, r)
 	}
 	return r
@@ -218,7 +218,7 @@ func (s *Service) end(ctx context.Context, call toolcall.Call, r *toolcall.Resul
 	s.notices.End(r)
 }
 
-// endOf returns why a call's context ended where err only says that it did: a deadline
+// endOf returns why a call's context ended if err only says that it did: a deadline
 // is no cancelling.
 func endOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {

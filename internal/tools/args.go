@@ -63,7 +63,7 @@ func (a *EditArgs) Intent() string {
 	return fmt.Sprintf("It puts %s in the place of %s%s.", phrase.LinesOf(a.NewString), phrase.LinesOf(a.OldString), every)
 }
 
-// NotebookEditArgs are the arguments of NotebookEdit. NewSource is nil where it
+// NotebookEditArgs are the arguments of NotebookEdit. NewSource is nil if it
 // was not given: "" is an empty cell.
 type NotebookEditArgs struct {
 	NotebookPath string  `json:"notebook_path"`

@@ -58,7 +58,7 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 		return toolcall.Failed(err)
 	}
 	path := fsys.Named(clipboardName)
-	if out := r.opener.Decide(call, perm.Read, path); out.Err != nil {
+	if out := r.Opener.Decide(call, perm.Read, path); out.Err != nil {
 		return out
 	}
 	c, err := r.clipboard.Read(ctx)
@@ -66,7 +66,7 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 		return toolcall.Failed(err)
 	}
 	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path}, Op: perm.Read}}
-	one := reading{tool: r.reader, target: target, call: call, args: a, want: w, budget: r.budget.Of(call.Client)}
+	one := reading{tool: r.reader, target: target, call: call, args: a, want: w, budget: r.Budget.ForClient(call.Client)}
 	data := c.Data
 	if c.Picture {
 		kind := media.Sniff(data[:min(len(data), media.HeadSize)], "")
@@ -90,19 +90,19 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 	return out
 }
 
-// off refuses a call that names the clipboard where the user does not let it be read, unless
+// off refuses a call that names the clipboard if the user does not let it be read, unless
 // a file bears that name.
 func (r *clipboardReader) off(args Args) error {
 	_, reads := args.(*ReadArgs)
 	_, changes := args.(toolcall.Intent)
-	path, err := r.opener.Access.Parse(clipboardName)
+	path, err := r.Opener.Access.Parse(clipboardName)
 	switch {
-	case !reads && !changes, err == nil && r.opener.Access.Exists(perm.Read, path, perm.Ask):
+	case !reads && !changes, err == nil && r.Opener.Access.Exists(perm.Read, path, perm.Ask):
 		return nil
 	case changes:
 		return refusal.New(refusal.ClipboardReadOnly)
 	}
-	return refusal.New(refusal.ClipboardOff, fsys.InSentence(r.opener.SettingsFile()))
+	return refusal.New(refusal.ClipboardOff, fsys.InSentence(r.Opener.SettingsFile()))
 }
 
 // filePaths returns the paths that a list of URIs names, one a line. Other URIs stay as they

@@ -63,7 +63,7 @@ func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*
 	case w.created:
 		return nil, save.ErrExists
 	case e.args.OldString == "":
-		return e.fill(s, old, stamp)
+		return e.fillEmpty(s, old, stamp)
 	case stamp.Size > toolcall.MaxEditBytes:
 		return nil, refusal.New(refusal.TooLargeToEdit, phrase.Above(stamp.Size, toolcall.MaxEditBytes), s.Name())
 	}
@@ -76,8 +76,8 @@ func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*
 	return p.plan()
 }
 
-// fill plans new_string as the content of a file that has none.
-func (e *editing) fill(s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Change, error) {
+// fillEmpty plans new_string as the content of a file that has none.
+func (e *editing) fillEmpty(s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Change, error) {
 	content := e.args.NewString
 	switch {
 	case stamp.Size == 0:
@@ -120,14 +120,14 @@ func trailingCounts(ext string) bool {
 	return false
 }
 
-// found are the places that an edit replaces in a text.
-type found struct {
+// matches are the places that an edit replaces in a text.
+type matches struct {
 	res     edit.Result
 	splices []span.Splice // on the raw bytes
 }
 
 // find looks for them.
-func (e editPlan) find() (f found, err error) {
+func (e editPlan) find() (f matches, err error) {
 	doc := e.gate.File.Doc
 	if f.res, err = edit.Apply(doc.Text, e.request()); err == nil {
 		f.splices, err = rawSplices(doc, f.res.Splices)
@@ -147,7 +147,7 @@ func (e editPlan) plan() (*commit.Change, error) {
 	rec, known := e.knownByReminders(f, miss)
 	if !known {
 		var out toolcall.Outcome
-		if rec, out = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Only: e.preferences.Gate != GateFull}); out.Err != nil {
+		if rec, out = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Only: !e.preferences.GateFull}); out.Err != nil {
 			return commit.Refused(out)
 		}
 	}
@@ -165,7 +165,7 @@ func (e editPlan) plan() (*commit.Change, error) {
 }
 
 // replacing plans splices of a file; rec is its record.
-func (e editPlan) replacing(rec state.Record, f found) (*commit.Change, error) {
+func (e editPlan) replacing(rec state.Record, f matches) (*commit.Change, error) {
 	s, c := e.gate.Target, e.gate.File
 	head := e.head(len(f.res.Splices), f.res.Rule)
 	region, lines := changes.Region(c.Doc, f.res.Splices, len(head)+len(s.Note()))
@@ -203,8 +203,8 @@ func (e editPlan) head(count int, rule edit.Rule) string {
 	return b.String()
 }
 
-// most bounds how many places of a file one call replaces: what is kept of each takes far
-// more room than the place itself.
+// most bounds how many places of a file one call replaces: the record of each takes far
+// more memory than its text.
 func (e editPlan) most() int {
 	if len(e.gate.File.Raw) > state.InMemory {
 		return 100_000
@@ -241,12 +241,12 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 	return out, nil
 }
 
-// applyToChangedFile plans an edit of a file that changed since it was read, where the
-// setting prefers that to a refusal, or where hooks before this very edit have run, which
-// would change the file again at each try: old_string is in one place only, which was shown
-// and did not change. The answer shows the outside change. ok is false where any of
-// this does not hold; the gate then refuses.
-func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
+// applyToChangedFile plans an edit of a file that changed since it was read. It needs the
+// setting edit.whenChanged, or a hook before this edit, which would change the file again at
+// each try. old_string has to be in one place only, which was shown and did not change. The
+// answer shows the outside change. ok is false if the edit cannot be made so: the gate then
+// refuses it.
+func (e editPlan) applyToChangedFile(f matches) (change *commit.Change, ok bool) {
 	s, c := e.gate.Target, e.gate.File
 	if s.Hidden || c.HasText() || len(f.splices) != 1 { // the answer could not tell the change
 		return nil, false
@@ -257,7 +257,7 @@ func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
 	}
 	carried := c.Record.Shown().Through(diff.Splices, false)
 	all := c.Record.Shown().Through(diff.Splices, true)
-	if e.preferences.Gate == GateFull && len(all.Missing(c.Stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
+	if e.preferences.GateFull && len(all.Missing(c.Stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
 		return nil, false
 	}
 	change, err := e.replacing(c.Recorded(carried), f)
@@ -271,8 +271,8 @@ func (e editPlan) applyToChangedFile(f found) (change *commit.Change, ok bool) {
 
 // knownByReminders returns the record of a file whose outside change a reminder has shown in
 // full, for an edit whose exact match proves that the caller knows those bytes. They
-// count as told, not as shown: another agent may have been the one that saw them.
-func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bool) {
+// count as reported, not as shown: the reminder may have reached another agent.
+func (e editPlan) knownByReminders(f matches, miss error) (rec state.Record, ok bool) {
 	c := e.gate.File
 	old, kept := c.OldText()
 	if miss != nil || f.res.Rule != edit.Exact || !e.reminded || !kept || old.Enc != c.Doc.Enc || c.HasText() {
@@ -282,7 +282,7 @@ func (e editPlan) knownByReminders(f found, miss error) (rec state.Record, ok bo
 	rec = c.Recorded(c.Record.Shown().Through(diff.Splices, false))
 	rec = c.WithReported(rec, c.Record.ReportedSpans().Through(diff.Splices, false).Union(span.Set{}.Through(diff.Splices, true)))
 	known := rec.Shown().Union(rec.ReportedSpans())
-	if e.preferences.Gate == GateFull && len(known.Missing(c.Stamp.Size)) > 0 {
+	if e.preferences.GateFull && len(known.Missing(c.Stamp.Size)) > 0 {
 		return rec, false
 	}
 	return rec, len(state.Outside(known, span.Replaced(f.splices))) == 0

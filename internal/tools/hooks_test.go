@@ -239,18 +239,18 @@ func TestFormattersOfOtherEncodings(t *testing.T) {
 		want                string // in the answer
 		whole               bool
 	}{
-		{"windows-1252", "caf\xe9 au lait, d\xe9j\xe0 vu, gar\xe7on, \xe0 bient\xf4t\nx=1\n", "x=1", "x=2", func(s string) string { return strings.ReplaceAll(s, "caf\xe9", "CAF\xc9") }, "+1\tCAFÉ au lait", true},
-		{"windows-1252 with little left", "d\xe9j\xe0 vu caf\xe9 gar\xe7on \xe0 bient\xf4t\nx=1\n", "x=1", "x2", func(s string) string { return "\xe9\nx2 =\n" }, "+1\té\n+2\tx2 =", true},
-		{"UTF-16", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a\x00", "\xfc\x00") }, "+1\tü", true},
-		{"UTF-16 to UTF-8", "\xff\xfea\x00\n\x00b\x00\n\x00", "b", "c", func(string) string { return "a\nc\n" }, "more than can be shown", false},
-		{"a mark is added", "a\nb\n", "b", "c", func(s string) string { return "\xef\xbb\xbf" + s }, "more than can be shown", false},
-		{"CRLF to LF", "a\r\nb\r\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "") }, "(Lines that look the same here differ in their line ending.)", true},
-		{"CR kept", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "a", "A") }, "-1\ta\n+1\tA", true},
-		{"CR to LF", "a\rb\r", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\r", "\n") }, "-1\ta\n-2\tc\n+1\ta\n+2\tc", true},
-		{"LF to CR", "a\nb\n", "b", "c", func(s string) string { return strings.ReplaceAll(s, "\n", "\r") }, "+2\tc", true},
-		{"no newline at the end", "a\nb\n", "b", "c", func(s string) string { return strings.TrimSuffix(s, "\n") }, "+2\tc", true},
-		{"stray bytes", "a\nb\n", "b", "c", func(s string) string { return s + "\xff\xfe odd\n" }, `+3	\xFF\xFE odd`, true},
-		{"emptied", "a\nb\n", "b", "c", func(string) string { return "" }, "-1\ta\n-2\tc", true},
+		{name: "windows-1252", raw: "caf\xe9 au lait, d\xe9j\xe0 vu, gar\xe7on, \xe0 bient\xf4t\nx=1\n", old: "x=1", new: "x=2", change: func(s string) string { return strings.ReplaceAll(s, "caf\xe9", "CAF\xc9") }, want: "+1\tCAFÉ au lait", whole: true},
+		{name: "windows-1252 with little left", raw: "d\xe9j\xe0 vu caf\xe9 gar\xe7on \xe0 bient\xf4t\nx=1\n", old: "x=1", new: "x2", change: func(s string) string { return "\xe9\nx2 =\n" }, want: "+1\té\n+2\tx2 =", whole: true},
+		{name: "UTF-16", raw: "\xff\xfea\x00\n\x00b\x00\n\x00", old: "b", new: "c", change: func(s string) string { return strings.ReplaceAll(s, "a\x00", "\xfc\x00") }, want: "+1\tü", whole: true},
+		{name: "UTF-16 to UTF-8", raw: "\xff\xfea\x00\n\x00b\x00\n\x00", old: "b", new: "c", change: func(string) string { return "a\nc\n" }, want: "more than can be shown", whole: false},
+		{name: "a mark is added", raw: "a\nb\n", old: "b", new: "c", change: func(s string) string { return "\xef\xbb\xbf" + s }, want: "more than can be shown", whole: false},
+		{name: "CRLF to LF", raw: "a\r\nb\r\n", old: "b", new: "c", change: func(s string) string { return strings.ReplaceAll(s, "\r", "") }, want: "(Lines that look the same here differ in their line ending.)", whole: true},
+		{name: "CR kept", raw: "a\rb\r", old: "b", new: "c", change: func(s string) string { return strings.ReplaceAll(s, "a", "A") }, want: "-1\ta\n+1\tA", whole: true},
+		{name: "CR to LF", raw: "a\rb\r", old: "b", new: "c", change: func(s string) string { return strings.ReplaceAll(s, "\r", "\n") }, want: "-1\ta\n-2\tc\n+1\ta\n+2\tc", whole: true},
+		{name: "LF to CR", raw: "a\nb\n", old: "b", new: "c", change: func(s string) string { return strings.ReplaceAll(s, "\n", "\r") }, want: "+2\tc", whole: true},
+		{name: "no newline at the end", raw: "a\nb\n", old: "b", new: "c", change: func(s string) string { return strings.TrimSuffix(s, "\n") }, want: "+2\tc", whole: true},
+		{name: "stray bytes", raw: "a\nb\n", old: "b", new: "c", change: func(s string) string { return s + "\xff\xfe odd\n" }, want: `+3	\xFF\xFE odd`, whole: true},
+		{name: "emptied", raw: "a\nb\n", old: "b", new: "c", change: func(string) string { return "" }, want: "-1\ta\n-2\tc", whole: true},
 	} {
 		b, s := hooked(t)
 		s.after = rewrites(t, c.change)

@@ -37,12 +37,12 @@ func (r *reading) notebook(ctx context.Context, f *fsys.File, stamp fsys.Stamp) 
 	if stamp.Size > state.InMemory {
 		return toolcall.Failed(refusal.New(refusal.TooLargeNotebook, r.target.Name(), phrase.Above(stamp.Size, state.InMemory), "shown"))
 	}
-	leave, err := r.tool.loader.Admit(ctx, stamp.Size)
+	leave, err := r.tool.Loader.Admit(ctx, stamp.Size)
 	if err != nil {
 		return toolcall.Failed(err)
 	}
 	defer leave()
-	c, nb, err := r.tool.loader.Parse(r.call.Session, r.target, f)
+	c, nb, err := r.tool.Loader.Parse(r.call.Session, r.target, f)
 	if broken := (*notebook.ParseError)(nil); errors.As(err, &broken) {
 		if !r.want.plain && r.want.cell == "" {
 			return r.memoryText(c)
@@ -87,7 +87,7 @@ func (v *viewing) cells(ctx context.Context) toolcall.Outcome {
 		o.Limit = v.read.want.limit
 	}
 	if o.First >= v.nb.Len() && v.nb.Len() > 0 {
-		return v.read.said(fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len()))
+		return v.read.noteOnly(fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). The notebook has %d cells.</system-reminder>", v.read.want.first, v.nb.Len()))
 	}
 	view := render.Cells(v.nb, o)
 	count := v.count(view.Parts)
@@ -117,7 +117,7 @@ func (v *viewing) cells(ctx context.Context) toolcall.Outcome {
 	return v.answer(ctx, view.Parts, view.Notice, onward)
 }
 
-// beginning shows as much of a cell as one answer holds where that is less than
+// beginning shows as much of a cell as one answer holds if that is less than
 // the cell.
 func (v *viewing) beginning(ctx context.Context, i int) toolcall.Outcome {
 	rest := ""
@@ -144,7 +144,7 @@ func (v *viewing) cell(ctx context.Context) toolcall.Outcome {
 }
 
 // lines shows lines of the cell at index i, which calls name as name, as far as
-// one answer holds them; name is empty where no call can name the cell. rest
+// one answer holds them; name is empty if no call can name the cell. rest
 // stands before the call that goes on.
 func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOptions, rest string) toolcall.Outcome {
 	name = fsys.InSentence(name)
@@ -157,7 +157,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOp
 	case view.Total == 0: // there are no lines to count
 		view = render.Cell(v.nb, i, render.CellOptions{})
 	case view.First > view.Total:
-		return v.read.said(fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
+		return v.read.noteOnly(fmt.Sprintf("<system-reminder>Warning: the file exists but is shorter than the provided offset (%d). Cell %s has %d lines.</system-reminder>", view.First, name, view.Total))
 	}
 	for count := v.count(view.Parts); count > v.read.budget.Bound(); count = v.count(view.Parts) {
 		shorter := partsSize(view.Parts) * v.read.budget.Bound() / count * 95 / 100
@@ -257,7 +257,7 @@ func (v *viewing) blocks(ctx context.Context, parts []render.Part) (blocks []too
 	count := 0
 	pictures, chars := 0, partsSize(parts)
 	client := v.read.call.Client
-	most := max(client.MostPictures(maxPictures), 1) // where there are none, each says so
+	most := max(client.MostPictures(maxPictures), 1) // if there are none, each says so
 	budget := pictureChars
 	if c := client.Answer; c > 0 {
 		budget = c

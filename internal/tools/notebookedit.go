@@ -85,7 +85,7 @@ func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File
 	if err != nil {
 		return nil, refusal.Uneditable(s.Name(), state.InMemory, err)
 	}
-	p := cellPlan{gate: gate.Gate{Target: s, File: c, Budget: e.by.Budget.Of(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
+	p := cellPlan{gate: gate.Gate{Target: s, File: c, Budget: e.by.Budget.ForClient(e.call.Client)}, nb: nb, args: e.args, ids: rand.Reader}
 	return p.plan()
 }
 
@@ -128,7 +128,7 @@ func (e cellPlan) replaced() ([]notebook.Cell, error) {
 // worthReading refuses what was never read: a picture or binary file for what
 // it is, and one of no bytes, which needs no Read, for that.
 func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known bool) error {
-	if err := toolcall.Writable(s, old); err != nil {
+	if err := writable(s, old); err != nil {
 		return err
 	}
 	stamp, err := old.Stamp()

@@ -15,8 +15,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// Pictures develops pictures that cannot be handed on as they are, outside this
-// process. The errors are those of media.Fit, media.ErrTooLong,
+// Pictures decodes, outside this process, pictures that cannot be sent as they
+// are. The errors are those of media.Fit, media.ErrTooLong,
 // *media.BreakdownError, the context's and the file's own.
 type Pictures interface {
 	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, report media.Progress) (media.Result, error)
@@ -31,24 +31,22 @@ type pictureReader struct {
 // picture answers Read of an image: a text that stands on its own, and the image.
 func (r *reading) picture(ctx context.Context, content *io.SectionReader, kind media.Kind) toolcall.Outcome {
 	r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
-	name := r.target.Name()
-	facts, err := media.Inspect(kind, content, content.Size())
-	if err != nil {
-		return toolcall.Failed(refusal.Image(name, facts, err))
-	}
-	if r.call.Client.Pictures == toolcall.NoPictures {
-		return toolcall.Outcome{Answer: unshownPicture(r.target, facts, content.Size())}
-	}
 	q := r.tool.pictures.request(kind, r.call.Client)
-	if !q.Bounds.Admits(facts) {
-		return toolcall.Failed(refusal.TooManyPixels(name, facts, q.Bounds))
-	}
-	if q.Region, err = regionOf(r.want.region, facts); err != nil {
-		return toolcall.Failed(refusal.Image(name, facts, err))
-	}
-	result, err := r.decoded(ctx, content, facts, q)
+	var result media.Result
+	facts, err := media.Inspect(kind, content, content.Size())
 	switch {
-	case errors.Is(err, media.ErrTooLarge): // an icon among them, or it has grown
+	case err != nil:
+	case r.call.Client.Pictures == toolcall.NoPictures:
+		return toolcall.Outcome{Answer: unshownPicture(r.target, facts, content.Size())}
+	case !q.Bounds.Admits(facts):
+		err = media.ErrTooLarge
+	default:
+		if q.Region, err = regionOf(r.want.region, facts); err == nil {
+			result, err = r.decoded(ctx, content, facts, q)
+		}
+	}
+	switch name := r.target.Name(); {
+	case errors.Is(err, media.ErrTooLarge): // also an icon in the file, or the file has grown
 		return toolcall.Failed(refusal.TooManyPixels(name, facts, q.Bounds))
 	case errors.Is(err, media.ErrTooLong):
 		return toolcall.Failed(refusal.New(refusal.TooLongImage, name, phrase.Bytes(content.Size())))
@@ -95,7 +93,7 @@ func (p pictureReader) request(kind media.Kind, client toolcall.ClientLimits) me
 // it.
 func (r *reading) decoded(ctx context.Context, content *io.SectionReader, f media.Facts, q media.Request) (media.Result, error) {
 	if q.Region != nil || !q.SendsUnchanged(f, content.Size()) {
-		return r.tool.pictures.develop(ctx, r.call.Progress, content, q)
+		return r.tool.pictures.decode(ctx, r.call.Progress, content, q)
 	}
 	data, err := io.ReadAll(content)
 	if err != nil {
@@ -131,7 +129,7 @@ func (p pictureReader) part(ctx context.Context, call toolcall.Call, data []byte
 	case !q.Bounds.Admits(f):
 		return media.Result{}, media.ErrTooLarge
 	}
-	return p.develop(ctx, call.Progress, section(data), q)
+	return p.decode(ctx, call.Progress, section(data), q)
 }
 
 // unshown says in a few words why a picture in another file is not shown.
@@ -162,8 +160,8 @@ func section(data []byte) *io.SectionReader {
 	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data)))
 }
 
-// develop hands a picture to a decoder. progress may be nil.
-func (p pictureReader) develop(ctx context.Context, progress toolcall.Progress, content *io.SectionReader, q media.Request) (media.Result, error) {
+// decode hands a picture to a decoder. progress may be nil.
+func (p pictureReader) decode(ctx context.Context, progress toolcall.Progress, content *io.SectionReader, q media.Request) (media.Result, error) {
 	if progress != nil {
 		progress(0, 1, "decoding the picture")
 		defer progress(1, 1, "decoded")
@@ -175,7 +173,7 @@ func (p pictureReader) develop(ctx context.Context, progress toolcall.Progress, 
 func shownPicture(t *toolcall.Target, f media.Facts, size int64, p media.Result) toolcall.Answer {
 	return toolcall.Answer{
 		Head:  fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", t.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sentAs(f.Kind, p)),
-		Notes: []string{misnamed(t, f.Kind), firstOf(f.Kind, p), faded(p), p.Shown.Line(), t.Note()},
+		Notes: []string{misnamed(t, f.Kind), firstOf(f.Kind, p), inexactColours(p), p.Shown.Line(), t.Note()},
 		Media: []toolcall.Block{{Data: p.Data, MIME: p.As.MIME()}},
 		Facts: toolcall.Facts{
 			OriginalSize: size, OriginalWidth: p.Shown.Width, OriginalHeight: p.Shown.Height,
@@ -184,7 +182,7 @@ func shownPicture(t *toolcall.Target, f media.Facts, size int64, p media.Result)
 	}
 }
 
-// sentAs says what became of a picture of a kind; empty where it is sent in that.
+// sentAs says what became of a picture of a kind; empty if it is sent in that.
 func sentAs(had media.Kind, p media.Result) string {
 	said := ""
 	if p.As != had {
@@ -239,8 +237,8 @@ func firstOf(kind media.Kind, p media.Result) string {
 	return fmt.Sprintf("(%d frames; first shown.)", p.Frames)
 }
 
-// faded says that a picture's colours are not quite the file's.
-func faded(p media.Result) string {
+// inexactColours says that a picture's colours are not quite the file's.
+func inexactColours(p media.Result) string {
 	if !p.Approximate {
 		return ""
 	}

@@ -99,10 +99,10 @@ func TestPlanOfEdit(t *testing.T) {
 	}{
 		"shown":               {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{content: "one\n2\n"}},
 		"only the match":      {file: seen{was: "one\ntwo\n", shown: []string{"two\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{content: "one\n2\n"}},
-		"only the match, all": {file: seen{was: "one\ntwo\n", shown: []string{"two\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{Gate: GateFull}, want: outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
+		"only the match, all": {file: seen{was: "one\ntwo\n", shown: []string{"two\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{GateFull: true}, want: outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
 		"not the match":       {file: seen{was: "one\ntwo\n", shown: []string{"one\n"}}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{slug: refusal.SlugPartlyRead, shows: "one\ntwo\n"}},
 		"never shown":         {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{slug: refusal.SlugNotRead, shows: "one\ntwo\n"}},
-		"never shown, all":    {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{Gate: GateFull}, want: outcome{slug: refusal.SlugNotRead}},
+		"never shown, all":    {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{GateFull: true}, want: outcome{slug: refusal.SlugNotRead}},
 		"not there":           {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}}, edit: EditArgs{OldString: "three", NewString: "3"}, want: outcome{slug: refusal.SlugNoMatch}},
 		"not there, unread":   {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "three", NewString: "3"}, want: outcome{slug: refusal.SlugNotRead}},
 		"twice":               {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b"}, want: outcome{slug: refusal.SlugNotUnique}},

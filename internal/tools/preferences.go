@@ -11,10 +11,11 @@ type Preferences struct {
 	Dedup bool
 	// Clipboard lets Read of "clipboard:" read the user's clipboard.
 	Clipboard bool
-	// Gate says how much of a file has to be shown before an Edit.
-	Gate Gate
+	// GateFull has an Edit refused if not all of its file was shown; else only the text that
+	// it replaces has to have been.
+	GateFull bool
 	// ApplyChanged lets an Edit through to a file that changed since it was
-	// read, where what it replaces was shown and did not change.
+	// read, if what it replaces was shown and did not change.
 	ApplyChanged bool
 	// KeepTrailing keeps white space at the line ends of an Edit's new text in
 	// every file.
@@ -34,12 +35,12 @@ type Preferences struct {
 
 // PDFStyle says how PDFs are shown.
 type PDFStyle struct {
-	// Document hands a PDF on as one where it is not too large.
+	// Document hands a PDF on as one if it is not too large.
 	Document bool
 	Pictures PagePictures
 }
 
-// PagePictures says which pages come with a picture where not all can.
+// PagePictures says which pages come with a picture if not all can.
 type PagePictures uint8
 
 // The choices, by their names in settings.
@@ -56,12 +57,3 @@ func (p Preferences) pdfStyle(client toolcall.ClientLimits) PDFStyle {
 	}
 	return PDFStyle{}
 }
-
-// Gate says which part of a file has to be shown before an Edit.
-type Gate uint8
-
-// The gates, by their names in settings.
-const (
-	GateShown Gate = iota // "shown": what the edit replaces
-	GateFull              // "full": everything
-)

@@ -1,55 +1,15 @@
 package tools
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/state"
-	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
-
-// reader answers Read.
-type reader struct {
-	opener toolcall.Opener
-	loader toolcall.Loader
-	budget toolcall.Budget
-	// exact asks a provider for a count, see Options.
-	exact        func(ctx context.Context, b []byte) (n int, ok bool)
-	maxFileBytes int64
-	grep         bool // the caller has Grep
-	preferences  func() Preferences
-	pictures     pictureReader
-	pages        Pages
-	drawFor      time.Duration // bounds the drawing of an answer's pages; 0: nothing does
-}
-
-// tokenCounter returns the counter for the answer to one Read. Text that the user was asked
-// for, now or earlier, never leaves the machine.
-func (r *reader) tokenCounter(ctx context.Context, call toolcall.Call, s *toolcall.Target) *tokens.Calibrated {
-	m := &tokens.Calibrated{Local: r.budget.Counter}
-	asked := call.Consent != nil || call.Session.Grants.Granted(s.Op, s.Path) || r.opener.Access.Policy().Asks(perm.Read, s.Names)
-	if r.exact != nil && !asked {
-		m.Exact = func(b []byte) (int, bool) { return r.exact(ctx, b) }
-	}
-	return m
-}
-
-// reading is one Read under way.
-type reading struct {
-	tool   *reader
-	target *toolcall.Target
-	call   toolcall.Call
-	args   *ReadArgs
-	want   want
-	budget toolcall.Budget
-}
 
 // ignore drops the arguments that the kind of the file has no use for, and notes
 // which of them were given: models fill in whatever a tool offers.
@@ -86,7 +46,7 @@ func steady(f *fsys.File, before fsys.Stamp, out toolcall.Outcome) toolcall.Outc
 
 // want is the part of a text that a Read asks for.
 type want struct {
-	first, limit int // limit counts characters where there is a column
+	first, limit int // limit counts characters if there is a column
 	column       int // 0: whole lines
 	plain        bool
 	bounded      bool   // the caller has given the limit
@@ -100,9 +60,9 @@ func (w want) view() state.View {
 	return state.View{Offset: w.first, Limit: w.limit, Column: w.column, Cell: w.cell}
 }
 
-// behind says that nothing is at the wanted place of a text of so many lines.
-// The number is not known (-1) only where the line was found.
-func (w want) behind(lines int) string {
+// pastEnd says that nothing is at the wanted place of a text of so many lines.
+// The number is not known (-1) only if the line was found.
+func (w want) pastEnd(lines int) string {
 	first, column := w.first, w.column
 	switch {
 	case column == 0 || lines >= 0 && lines < first:
@@ -163,14 +123,14 @@ func (w want) left(p part) int {
 	return 0
 }
 
-// said is the answer that says only one thing of the file.
-func (r *reading) said(what string) toolcall.Outcome {
+// noteOnly is the answer that says only one thing of the file.
+func (r *reading) noteOnly(what string) toolcall.Outcome {
 	return toolcall.Outcome{Answer: toolcall.Answer{Notes: []string{r.target.Note(), what}}}
 }
 
 // shownEmpty answers for a file without text.
 func (r *reading) shownEmpty(rec state.Record) toolcall.Outcome {
-	out := r.said(emptyReminder)
+	out := r.noteOnly(emptyReminder)
 	out.Shown = []toolcall.Shown{{Path: r.target.Path, Record: rec}}
 	return out
 }

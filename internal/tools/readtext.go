@@ -57,7 +57,7 @@ var nothing = []span.Span{}
 // scanned answers from a file that is too big to be held.
 func (r *reading) scanned(ctx context.Context, f *fsys.File, stamp fsys.Stamp) toolcall.Outcome {
 	rec, _ := r.call.Session.Files.Get(r.target.Path)
-	rec = rec.At(stamp, stamp.Settled(r.tool.loader.Now()))
+	rec = rec.At(stamp, stamp.Settled(r.tool.Loader.Now()))
 	if rec.Index == nil {
 		var err error
 		if rec.Index, err = text.NewScan(ctx, f, stamp.Size); err != nil {
@@ -114,7 +114,7 @@ func (r *reading) unreadable(err error) error {
 	return err
 }
 
-// written says how a text is written where that is not UTF-8 with line feeds.
+// written says how a text is written if that is not UTF-8 with line feeds.
 func written(enc text.Encoding, eol text.EOL) string {
 	charset, endings := enc.Name(), eol.Name()
 	switch {
@@ -132,7 +132,7 @@ func written(enc text.Encoding, eol text.EOL) string {
 // sum is of the bytes that it shows; zero if the record's text proves them.
 func (r *reading) served(page text.Page, rec state.Record, eol text.EOL, sum state.Sum) toolcall.Outcome {
 	if page.First == 0 {
-		return r.said(r.want.behind(page.Total))
+		return r.noteOnly(r.want.pastEnd(page.Total))
 	}
 	return toolcall.Outcome{
 		Answer: toolcall.Answer{

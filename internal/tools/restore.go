@@ -21,7 +21,7 @@ type Restoring struct {
 	Path string
 	// ID names the change that is restored, for the history.
 	ID string
-	// Plan works out what to do from the file as it is, nil where there is none.
+	// Plan works out what to do from the file as it is, nil if there is none.
 	// It may be asked more than once, the last time under the file's lock.
 	Plan func(ctx context.Context, old *fsys.File) (history.Plan, error)
 }
@@ -30,7 +30,7 @@ type Restoring struct {
 var errElsewhereNow = errors.New("a link stands in its place")
 
 // Restore puts back what a change replaced. The same rules hold as for a tool, but no
-// question is asked and nothing needs to have been read. The answer is nil where there was
+// question is asked and nothing needs to have been read. The answer is nil if there was
 // nothing to do. An error of Plan comes back as it is.
 func (s *Service) Restore(ctx context.Context, r Restoring) (*toolcall.Result, error) {
 	call := s.restoring(r.Path)
@@ -82,7 +82,7 @@ func (r restorer) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	return c, nil
 }
 
-// Admit tells whether the rules let a user read a file that the history names,
+// Admit reports whether the rules let a user read a file that the history names,
 // where what would be asked for counts as granted. The error has its words.
 func (s *Service) Admit(path string) error {
 	t, out := s.committer.Opener.Open(s.restoring(path), perm.Read)

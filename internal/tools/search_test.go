@@ -127,20 +127,20 @@ func TestConsentToAFolderCoversItsFiles(t *testing.T) {
 	b.call.CanAsk = true
 	args := &find.GrepArgs{Pattern: "needle", Path: outside}
 	r := b.unsent(args)
-	if r.Ask == nil {
+	if r.Question == nil {
 		t.Fatalf("no question: %s", r.Blocks[0].Text)
 	}
-	holds(t, r.Ask.Message, "Read "+outside+"?", "It searches the file, or the folder with all below it")
-	b.call.Consent = r.Ask.Once()
+	holds(t, r.Question.Message, "Read "+outside+"?", "It searches the file, or the folder with all below it")
+	b.call.Consent = r.Question.Consent()
 	text := b.unsent(args).Blocks[0].Text
 	holds(t, text, outside+"/free.txt", outside+"/deep/er/free.txt")
 	if strings.Contains(text, "asked") || strings.Contains(text, "denied") {
 		t.Errorf("%s", text)
 	}
 	b.call.Consent = nil
-	if r := b.unsent(args); r.Ask == nil {
+	if r := b.unsent(args); r.Question == nil {
 		t.Error("the consent to one call holds for the next")
 	}
-	b.call.Session.Grant(r.Ask)
+	b.call.Session.Grant(r.Question)
 	holds(t, b.unsent(&find.GlobArgs{Pattern: "*.txt", Path: outside}).Blocks[0].Text, "free.txt")
 }

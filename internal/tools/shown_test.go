@@ -267,8 +267,8 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 		line, key string
 		within    string
 	}{
-		"shift-jis":    {japanese.ShiftJIS, "これは日本語のテキストです。設定ファイルを読み込みました。漢字かな交じり文。\n", "表ソn", "\\n"},
-		"windows-1252": {charmap.Windows1252, "Voilà déjà un été, garçon. Ça va être très élégant à la fenêtre. L'hôtel coûte 30€.\n", "clé", "nowhere"},
+		"shift-jis":    {enc: japanese.ShiftJIS, line: "これは日本語のテキストです。設定ファイルを読み込みました。漢字かな交じり文。\n", key: "表ソn", within: "\\n"},
+		"windows-1252": {enc: charmap.Windows1252, line: "Voilà déjà un été, garçon. Ça va être très élégant à la fenêtre. L'hôtel coûte 30€.\n", key: "clé", within: "nowhere"},
 	} {
 		b := newBench(t)
 		line, key := encode(c.enc, c.line), encode(c.enc, c.key)

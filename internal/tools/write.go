@@ -11,6 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/gate"
+	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/notebook"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -72,11 +73,20 @@ func (w *writing) overwrite(s *toolcall.Target, old *fsys.File) (*commit.Change,
 
 // load reads a file of text that is to be changed.
 func (w *writing) load(s *toolcall.Target, old *fsys.File) (g gate.Gate, err error) {
-	g = gate.Gate{Target: s, Budget: w.by.Budget.Of(w.call.Client)}
-	if err = toolcall.Writable(s, old); err == nil {
+	g = gate.Gate{Target: s, Budget: w.by.Budget.ForClient(w.call.Client)}
+	if err = writable(s, old); err == nil {
 		g.File, err = w.by.Loader.LoadText(w.call.Session, s, old)
 	}
 	return g, err
+}
+
+// writable refuses to change a picture or a PDF, by its first bytes.
+func writable(s *toolcall.Target, old *fsys.File) error {
+	kind, err := kindOf(old, media.HeadSize, s.Asked.Ext())
+	if err == nil && kind != media.None {
+		return refusal.New(refusal.NotText, s.Name(), kind.String())
+	}
+	return err
 }
 
 // create plans a new file.

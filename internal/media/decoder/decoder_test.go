@@ -66,7 +66,7 @@ func TestPicturesComeBackUnchanged(t *testing.T) {
 	d := New(localWorker{h: Handler(engine{}, nil)})
 	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
-	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Shown{
+	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Mapping{
 		Width: 60, Height: 50, Part: media.Rect{X: 5, Y: 6, Width: 55, Height: 44}, Zoomed: true, DisplayWidth: 220, DisplayHeight: 176,
 	}}
 	if err != nil || !reflect.DeepEqual(r, want) {

@@ -121,9 +121,9 @@ func (a *GrepArgs) unused() (names []string) {
 	return names
 }
 
-// below makes a glob that begins with the absolute name of a start one that begins there: in
+// globBelow makes a glob that begins with the absolute name of a start one that begins there: in
 // a glob, as in an ignore file, a slash at the beginning stands for the start.
-func (r *finding) below(glob string) string {
+func (r *finding) globBelow(glob string) string {
 	text, not := strings.CutPrefix(glob, "!")
 	for _, s := range r.starts {
 		for _, name := range append([]string{s.Path}, s.Names...) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// The words for nothing, as the reference has them, and for nothing where not all was
+// The words for nothing, as the reference has them, and for nothing if not all was
 // searched.
 const (
 	noFiles   = "No files found"
@@ -47,7 +47,7 @@ func (c closing) sentences() (all []string) {
 		say("%s%s.", initial(atLeast), c.all)
 	}
 	if len(c.binary) > 0 {
-		say("Binary: %s.", c.naming.some(c.binary, 0, "file", "files"))
+		say("Binary: %s.", c.naming.list(c.binary, 0, "file", "files"))
 	}
 	if c.cut {
 		say("The line is cut: there is no room for more of it. Read with offset and column shows the rest.")
@@ -70,10 +70,10 @@ func (c closing) sentences() (all []string) {
 		say("%s %s shown. Found in all: %s%s. Next: %s offset=%d.", counted(c.shown, c.one, c.many), phrase.Plural(c.shown, "is", "are"), atLeast, c.all, c.tool, next)
 	}
 	if !o.Complete {
-		say("%s", c.late())
+		say("%s", c.timedOut())
 	}
 	if len(o.Unreadable) > 0 {
-		say("The system does not let fsmcp read %s.", c.naming.some(o.Unreadable, o.UnreadableMore, "name", "names"))
+		say("The system does not let fsmcp read %s.", c.naming.list(o.Unreadable, o.UnreadableMore, "name", "names"))
 	}
 	if left := c.documents(); left != "" {
 		say("%s", left)
@@ -84,10 +84,10 @@ func (c closing) sentences() (all []string) {
 	return append(all, c.notes...)
 }
 
-// late says how far a search came whose time ran out.
-func (c closing) late() string {
+// timedOut says how far a search came whose time ran out.
+func (c closing) timedOut() string {
 	o := c.outcome
-	ended := fmt.Sprintf("This is not all: the search ended after %d seconds", int(within.Seconds()))
+	ended := fmt.Sprintf("This is not all: the search ended after %d seconds", int(searchTimeout.Seconds()))
 	far := func(p search.PartOfFile) string {
 		return "the first " + phrase.Bytes(p.Searched) + " of " + phrase.Bytes(p.Size)
 	}
@@ -98,13 +98,13 @@ func (c closing) late() string {
 		return ended + ". A pattern with a fixed word in it takes less time."
 	}
 	if ended += "."; len(o.NotSearched) > 0 {
-		ended += " Not searched in full: " + c.naming.some(o.NotSearched, o.NotSearchedMore, "folder", "folders") + "."
+		ended += " Not searched in full: " + c.naming.list(o.NotSearched, o.NotSearchedMore, "folder", "folders") + "."
 	}
 	for i, p := range o.Partly {
 		if i == namedAtMost {
 			break
 		}
-		ended += " Searched in part: " + c.naming.some([]string{p.Path}, 0, "file", "files") + ", " + far(p) + "."
+		ended += " Searched in part: " + c.naming.list([]string{p.Path}, 0, "file", "files") + ", " + far(p) + "."
 	}
 	narrower := "path, glob or type"
 	if c.tool == NameGlob {

@@ -23,8 +23,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// within bounds a search: it answers with the results that it has by then.
-const within = 10 * time.Second
+// searchTimeout bounds a search: it answers with the results that it has by then.
+const searchTimeout = 10 * time.Second
 
 // mostBytes bounds the names and lines of a search whose client has no bound.
 const mostBytes = 1 << 20
@@ -72,7 +72,7 @@ func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding
 	if rule, denied := policy.SearchDenied(tool); denied {
 		return nil, toolcall.Failed(refusal.ToolDenied(tool, rule))
 	}
-	r := &finding{Finder: f, call: call, tool: tool, budget: f.Budget.Of(call.Client), pattern: len(pattern)}
+	r := &finding{Finder: f, call: call, tool: tool, budget: f.Budget.ForClient(call.Client), pattern: len(pattern)}
 	dirs := policy.Workspace()
 	if len(dirs) > 0 {
 		r.naming.base = []string{dirs[0].Real, dirs[0].Name}
@@ -133,7 +133,7 @@ func (r *finding) alone() bool { return len(r.starts) == 1 && r.starts[0].Kind =
 
 // scope is the scope of the search.
 func (r *finding) scope(includeIgnored bool) search.Scope {
-	s := search.Scope{Starts: r.starts, IncludeIgnored: includeIgnored, Within: within, Grants: r.grants()}
+	s := search.Scope{Starts: r.starts, IncludeIgnored: includeIgnored, Within: searchTimeout, Grants: r.grants()}
 	if report := r.call.Progress; report != nil {
 		s.Progress = func(p search.Progress) { report(int64(p.Files), 0, progress(p)) }
 	}
@@ -157,7 +157,7 @@ func (g startGrants) Granted(op perm.Op, path string) bool {
 	return op == perm.Read && slices.ContainsFunc(g.tops, below) && g.policy().Decide(op, []string{path}, nil).Reason == perm.ReasonMode
 }
 
-// grants are the consents that count for the names below the starts; nil where there are
+// grants are the consents that count for the names below the starts; nil if there are
 // none.
 func (r *finding) grants() perm.Grants {
 	g := startGrants{policy: r.Opener.Access.Policy, asked: r.call.Request(perm.Read, fsys.Path{})}

@@ -174,8 +174,8 @@ const (
 	namedAtMost  = 5
 )
 
-// some lists the first names of a list, and counts the others.
-func (n naming) some(names []string, more int, one, many string) string {
+// list names the first names of a list, and counts the others.
+func (n naming) list(names []string, more int, one, many string) string {
 	var b strings.Builder
 	for i, name := range names {
 		written := n.inSentence(name)

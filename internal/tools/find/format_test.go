@@ -61,7 +61,7 @@ func TestLines(t *testing.T) {
 		files []search.FileMatches
 		want  string
 	}{
-		{"names, numbers and groups", lineStyle{naming: w, numbers: true, groups: true}, files, `a.go:3:three
+		{name: "names, numbers and groups", style: lineStyle{naming: w, numbers: true, groups: true}, files: files, want: `a.go:3:three
 a.go-4-four
 --
 a.go:9:stray \xE9
@@ -88,7 +88,7 @@ empty:7:`},
 }
 
 func budget(client toolcall.ClientLimits) toolcall.Budget {
-	return toolcall.Budget{Counter: tokens.Local{}, Most: 25_000}.Of(client)
+	return toolcall.Budget{Counter: tokens.Local{}, Most: 25_000}.ForClient(client)
 }
 
 // fit is fitted with the sentence that ends an answer of many.
@@ -245,7 +245,7 @@ func TestGlobsBelowAStart(t *testing.T) {
 	for glob, want := range map[string]string{
 		"*.go": "*.go", "/src/*.go": "/src/*.go", "/data/w/*.go": "/*.go", "!/home/you/w/src/**": "!/src/**", "/data/v/a/b": "/a/b", "/data/ww/*": "/data/ww/*", "/data/w/": "/data/w/",
 	} {
-		if got := r.below(glob); got != want {
+		if got := r.globBelow(glob); got != want {
 			t.Errorf("%s: %s, want %s", glob, got, want)
 		}
 	}

@@ -37,7 +37,7 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) tool
 		r.notes = append(r.notes, "(Ignored without output_mode \"content\": "+strings.Join(unused, ", ")+".)")
 	}
 	for i, glob := range q.Globs {
-		q.Globs[i] = r.below(glob)
+		q.Globs[i] = r.globBelow(glob)
 	}
 	q.Window.MaxBytes = r.bytes()
 	found, err := f.Searcher.Grep(ctx, r.scope(a.IncludeIgnored), q)

@@ -7,7 +7,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
-// naming writes names as Read takes them: from the first workspace directory where they lie
+// naming writes names as Read takes them: from the first workspace directory if they lie
 // in it, else absolute.
 type naming struct {
 	base []string // the names of that directory
