@@ -22,11 +22,12 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 // on the way, and the resolved one. If it cannot be resolved it is the only one.
 func (r *Resolver) Names(name string) []string {
 	t, err := r.Resolve(Path{given: name, name: name, windows: onWindows})
-	defer t.Close()
-	if err != nil {
-		return []string{name}
+	names := []string{name}
+	if err == nil {
+		names = slices.Clone(t.Names)
 	}
-	return slices.Clone(t.Names)
+	t.Close() // a target that could not be resolved, too
+	return names
 }
 
 type spotEnd int
