@@ -2,7 +2,9 @@
 // through the tools' rules and their way of replacing a file, so each restore is a change
 // like any other.
 //
-// It promises that a change is taken out and later ones stay, or that nothing happens.
+// It promises that a change is taken out of a file and later ones stay, or that the file stays as
+// it is. A session is first restored in a pass that changes nothing; if the pass after it fails,
+// the files before stay restored, and the error names them.
 package restore
 
 import (
