@@ -78,7 +78,7 @@ var layers = map[string]layer{
 	},
 	"internal/gate": {imports: []string{"internal/changes", "internal/edit", "internal/notebook", "internal/phrase", "internal/refusal", "internal/span", "internal/state", "internal/text", "internal/toolcall"}, never: append(pure(), noVips, noPDF)},
 	"internal/toolcall": {
-		imports: []string{"internal/access", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/state", "internal/text", "internal/tokens"},
+		imports: []string{"internal/access", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/span", "internal/state", "internal/text", "internal/tokens"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/span":          {never: pure()},

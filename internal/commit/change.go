@@ -87,6 +87,13 @@ func (c *Change) Show(shown span.Set) {
 // Size returns the file's size after the change.
 func (c *Change) Size() int64 { return c.Stamp.Size + span.Growth(c.Splices) }
 
+// dropLarge drops the bytes of a large file. From then on the change fits none.
+func (c *Change) dropLarge() {
+	if c.Stamp.Size > state.InMemory {
+		c.From = nil
+	}
+}
+
 // oldBytes returns the bytes that the change replaces, if they are in memory and the file
 // is not large.
 func (c *Change) oldBytes() (raw []byte, ok bool) {

@@ -103,11 +103,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 		return toolcall.Failed(err)
 	}
 	defer done()
-	leave, err := w.by.Loader.AdmitChange(ctx, s)
-	if err != nil {
-		return toolcall.Failed(err)
-	}
-	defer leave()
+	defer s.Drop()
 	c := w.preview(ctx, s)
 	if c.Nothing() {
 		return c.Outcome
@@ -115,7 +111,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 	if out := w.by.needsConsent(s, c); out.Err != nil {
 		return out
 	}
-	if err := w.beforeHooks(ctx, s); err != nil {
+	if err := w.beforeHooks(ctx, s, c); err != nil {
 		return toolcall.Failed(err)
 	}
 	lock, err := w.by.lock(ctx, s)
@@ -129,6 +125,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 		return m.Outcome
 	}
 	w.replaced = true
+	s.Drop()
 	lock.unlock()
 	w.afterHooks(ctx, s, &m)
 	w.call.Session.Changed(s.Path, m.record)
@@ -145,6 +142,7 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 		return applied{Outcome: out}
 	}
 	defer now.Close()
+	defer now.Drop()
 	txn, err := w.by.Saver.Begin(ctx, now.Target) // takes the lease
 	if err != nil {
 		return applied{Outcome: toolcall.Failed(err)}
@@ -153,6 +151,7 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	old := txn.Old()
 	if now.Hidden != s.Hidden || !fits(c, old) {
 		*c = Change{} // which holds the file: it must not be in memory twice
+		s.Drop()
 		c = w.plan(ctx, now, old)
 	}
 	if c.Nothing() {
@@ -174,6 +173,7 @@ func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLo
 	}
 	m = c.applied(now.Path, saved.Stamp)
 	m.old = c.oldForHooks(mark, old)
+	c.dropLarge()
 	if saved.DurabilityUnknown {
 		m.Facts.Durability = "unknown"
 	}
@@ -201,6 +201,9 @@ func (c *Change) applied(path string, stamp fsys.Stamp) applied {
 	}
 	if c.Now != nil {
 		m.Facts.Hash = c.Now.Sum()
+		if c.Notebook {
+			c.Record.All = c.Now.Sum()
+		}
 		if c.Notebook && c.Now.Raw != nil {
 			m.Parse = toolcall.Parsed{Path: path, Content: c.Now}
 		}
@@ -236,7 +239,7 @@ func (w *committing) preview(ctx context.Context, s *toolcall.Target) *Change {
 		return failed(err)
 	}
 	defer f.Close()
-	leave, err := w.by.Loader.Admit(ctx, s.Stamp.Size)
+	leave, err := w.by.Loader.AdmitChange(ctx, s.Stamp.Size)
 	if err != nil {
 		return failed(err)
 	}

@@ -26,7 +26,7 @@ func TestNoHooksCostNothing(t *testing.T) {
 		for range 10 {
 			fewest = min(fewest, testing.AllocsPerRun(100, func() {
 				w.hooksPassed, w.faults = "", nil
-				if err := w.beforeHooks(ctx, s); err != nil {
+				if err := w.beforeHooks(ctx, s, &Change{}); err != nil {
 					t.Error(err)
 				}
 				w.afterHooks(ctx, s, &m)

@@ -32,12 +32,15 @@ func (w *committing) edited(names []string, old []byte) Edited {
 	return Edited{Names: names, Tool: w.op.String(), Session: w.call.Session.ID, Call: w.call.ID, Old: old}
 }
 
-// beforeHooks runs the hooks before a change, once for a file.
-func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target) error {
+// beforeHooks runs the hooks before a change, once for a file. A large file is not kept in
+// memory for so long: it is loaded, and the change planned, again under the lock.
+func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target, c *Change) error {
 	names, before, _ := w.hooksFor(s)
 	if !before || w.hooksPassed == s.Path {
 		return nil
 	}
+	c.dropLarge()
+	s.Drop()
 	defer w.call.Rest()()
 	defer w.call.Session.Reminders.OwnChanges()()
 	faults, stop, err := w.by.Hooks.Before(ctx, w.edited(names, nil))
@@ -104,6 +107,9 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 		return
 	}
 	c, err := w.reread(ctx, t)
+	if err == nil {
+		c.Notebook = toolcall.IsNotebook(s)
+	}
 	var large *fsys.TooLargeError
 	switch {
 	case errors.As(err, &large):

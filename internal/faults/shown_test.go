@@ -106,7 +106,7 @@ var happens = []string{
 	"Edit passed", "Edit refused", "Write passed", "Write refused", "NotebookEdit passed", "NotebookEdit refused",
 	"Edit of unseen text refused", "Edit of seen text passed", "NotebookEdit of unseen text refused", "NotebookEdit of a seen cell passed",
 	"Write over unseen text refused", "Write over a file read in full passed",
-	"repeated call passed", "restored", "cancelled", "changed outside", "changed by a hook",
+	"repeated call passed", "restored", "cancelled", "changed outside", "changed by a hook", "changed notebook refused",
 }
 
 // stepsInWorld is the number of steps on one set of files, by one session.
@@ -126,6 +126,9 @@ type shownFile struct {
 	// cells are the ids of a notebook's cells that a Read showed whole.
 	cells map[string]bool
 	near  int // the place of the last edit, or of a line of the last answer
+	// untold: another program has changed the notebook, and no answer since then was of it as it
+	// is. searched: a search has shown lines of it, which prove only themselves.
+	untold, searched bool
 	// hooked: a hook changes the file after each change.
 	hooked bool
 	// restorable: the last change was a call's, and the history can take it back.
@@ -295,11 +298,35 @@ func (w *shownWalk) answer(p *mcptest.Pending, tool string, a args) (res mcptest
 		outcome = " refused"
 	}
 	w.counts[tool+outcome]++
+	w.tell(tool, a, res)
 	w.note("%s %s -> %d %s %q", tool, brief(a), res.Code, res.Slug, clip(res.Text))
 	if os.Getenv("FSMCP_SHOWN_TRACE") != "" {
 		fmt.Fprintf(os.Stderr, "%s %v\n%s\n", tool, a, res.Text)
 	}
 	return res, func() { w.hear("") }
+}
+
+// tell finds a change of a notebook that another program had changed, be it only an output, before
+// an answer told of that.
+func (w *shownWalk) tell(tool string, a args, res mcptest.Result) {
+	for _, f := range w.files {
+		if f.kind != "notebook" {
+			continue
+		}
+		of, changes := a["file_path"] == f.path || a["notebook_path"] == f.path, tool == "Write" || tool == "NotebookEdit"
+		switch {
+		case tool == "Grep":
+			f.searched = f.searched || strings.Contains(res.Text, filepath.Base(f.path))
+		case of && changes && f.untold && !f.searched && !res.IsError:
+			w.fault("%s of %s passed after an outside change that no answer told of", tool, f.path)
+		case of && changes && f.untold && res.Slug == "modified":
+			w.counts["changed notebook refused"]++
+			f.untold = false
+		case of && !res.IsError:
+			f.untold = false
+			f.searched = f.searched && tool != "Write"
+		}
+	}
 }
 
 func brief(a args) string {

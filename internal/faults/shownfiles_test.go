@@ -235,6 +235,9 @@ func (w *shownWalk) newNotebook() string {
 	for i := range 1 + w.rng.IntN(8) {
 		nb.Cells = append(nb.Cells, w.newCell(fmt.Sprintf("c%d-%s", i, strings.ReplaceAll(w.letters(6), " ", "y"))))
 	}
+	if w.rng.IntN(3) == 0 { // above what is kept as text
+		nb.Metadata["filler"] = w.letters(300 << 10)
+	}
 	return w.encodeNotebook(nb)
 }
 
@@ -253,6 +256,15 @@ func (w *shownWalk) changedNotebook(f *shownFile) string {
 		return w.newNotebook()
 	}
 	i := w.rng.IntN(len(nb.Cells))
+	if nb.Cells[i].Type == "code" && w.rng.IntN(2) == 0 {
+		nb.Cells[i].Outputs = []any{map[string]any{"output_type": "stream", "name": "stdout", "text": w.line("lf")}}
+		w.again = func() { w.editCell(f, nb.Cells[i].ID) }
+		b, _ := json.Marshal(nb)
+		if strings.HasPrefix(f.text, "{\n") { // all before it stays as it is
+			b, _ = json.MarshalIndent(nb, "", " ")
+		}
+		return string(b) + "\n"
+	}
 	nb.Cells[i].Source, _ = json.Marshal(w.letters(60) + "\n" + w.letters(60))
 	return w.encodeNotebook(nb)
 }

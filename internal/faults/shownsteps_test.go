@@ -516,6 +516,7 @@ func (w *shownWalk) outside(f *shownFile) {
 	w.counts["changed outside"]++
 	f.restorable = false
 	if f.kind == "notebook" {
+		f.untold = true
 		w.put(f, w.changedNotebook(f))
 		return
 	}
@@ -560,6 +561,7 @@ func (w *shownWalk) restore(f *shownFile) {
 			w.note("history restore %s of %s: %v %s", k.ID, f.path, err, stderr)
 			if err == nil {
 				w.counts["restored"]++
+				f.untold = false
 			}
 			break
 		}
@@ -587,6 +589,7 @@ func (w *shownWalk) cancelled(f *shownFile) {
 	_, err = w.c.Request("ping", args{})
 	must(w.t, err)
 	w.counts["cancelled"]++
+	f.untold = false // the Read may have been answered
 	w.note("cancelled a call on %s", f.path)
 	w.edit(f)
 }

@@ -56,7 +56,7 @@ func (g Gate) AllowEdit(by Replaced) (state.Record, toolcall.Outcome) {
 		return g.allowAll(by)
 	}
 	if by.Err == nil {
-		if now := c.Compare(by.Spans); len(now.Missing) == 0 {
+		if now := c.Compare(by.Spans); len(state.Outside(now.Seen, by.Spans)) == 0 {
 			return now.Record, toolcall.Outcome{}
 		}
 	}
@@ -75,7 +75,7 @@ func (g Gate) allowAll(by Replaced) (state.Record, toolcall.Outcome) {
 	if now.Changed {
 		return now.Record, g.Changed(by)
 	}
-	unseen := now.Missing
+	unseen := now.Seen.Missing(c.Stamp.Size)
 	if len(unseen) == 0 {
 		return now.Record, toolcall.Outcome{}
 	}
@@ -258,7 +258,7 @@ func (g Gate) around(s span.Span) span.Span {
 // howMuch counts what changed.
 func (g Gate) howMuch(diff changes.Diff) refusal.Amount {
 	c := g.File
-	a := refusal.Amount{Lines: c.Doc.Lines(), Size: c.Stamp.Size, Was: c.Record.Stamp.Size, Parts: c.Record.Text == nil}
+	a := refusal.Amount{Lines: c.Doc.Lines(), Size: c.Stamp.Size, Was: c.Record.Stamp.Size, Parts: c.Record.Text == nil && c.Record.All == state.Sum{}}
 	a.Added, a.Removed = diff.Counts()
 	if a.Parts {
 		a.Shown, a.Lost = c.Record.Shown().Len(), c.Compare(nil).Lost.Len()

@@ -88,7 +88,7 @@ type Amount struct {
 	Lines          int // of the file as it is now
 	Size, Was      int64
 	// Parts: only the parts that were shown are compared. Shown is their number of
-	// bytes, Lost how many of these changed.
+	// bytes, Lost that of the parts that changed, be it by one byte.
 	Parts       bool
 	Shown, Lost int64
 	// Err is why the call would fail in the file as it is now, or nil.
@@ -105,7 +105,7 @@ func (a Amount) String() string {
 		size += fmt.Sprintf(", and had %s when it was read", phrase.Bytes(a.Was))
 	}
 	if a.Parts {
-		size += fmt.Sprintf("; %s of the %s that were shown of it changed", phrase.Bytes(a.Lost), phrase.Bytes(a.Shown))
+		size += fmt.Sprintf("; parts with %s of the %s that were shown of it changed", phrase.Bytes(a.Lost), phrase.Bytes(a.Shown))
 	}
 	return size + "." + notNow(a.Err)
 }

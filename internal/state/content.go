@@ -30,6 +30,9 @@ func NewContent(raw []byte) *Content {
 	return &Content{Raw: raw}
 }
 
+// ReadAt implements io.ReaderAt.
+func (c *Content) ReadAt(b []byte, at int64) (int, error) { return Memory(c.Raw).ReadAt(b, at) }
+
 // hashAside is the size in bytes from which hashing is worth a goroutine.
 const hashAside = 32 << 10
 

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"io"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -16,24 +17,24 @@ type Comparison struct {
 	// Seen are the bytes of the file that were shown, and Lost those that were shown of an
 	// earlier state and have changed since, as far as the comparison has looked.
 	Seen, Lost span.Set
-	// Missing are the needed spans that are not in Seen, in part or as a whole.
-	Missing span.Set
 	// Changed says that the record knows of bytes, shown or not, that have changed.
 	Changed bool
 }
 
-// Compare compares a file of size bytes with the record of it. A record with a text is
-// compared as a whole; else only those parts are that touch needed spans (nil: all), so
-// that the rest of a file may change meanwhile. It never believes a stamp: a program that
-// writes through a memory map can change a file without a new one.
+// Compare compares a file of size bytes with the record of it. A record with a Text or an All
+// is compared as a whole: if any byte differs, nothing of it is Seen. Of another record only
+// the parts that touch needed spans are compared (nil: all); the others stay in Seen
+// unverified, so that a change of other bytes refuses nothing. It never believes a stamp: a
+// program that writes through a memory map can change a file without a new one.
 func Compare(r io.ReaderAt, size int64, rec Record, need []span.Span) (c Comparison, err error) {
-	if rec.Text != nil {
-		c.Changed, err = differs(r, size, rec.Text)
-		if c.Record = rec; c.Changed {
-			c.Record, c.Lost = Record{}, rec.Shown()
-		}
-	} else {
-		c.Record = rec
+	changed, err := differs(r, size, rec)
+	switch {
+	case err != nil:
+		return c, err
+	case changed:
+		return Comparison{Lost: rec.Shown(), Changed: true}, nil
+	}
+	if c.Record = rec; rec.Text == nil {
 		var lost span.Set
 		if c.Record.Parts, c.Lost, err = verified(r, rec.Parts, need); err != nil {
 			return c, err
@@ -42,20 +43,34 @@ func Compare(r io.ReaderAt, size int64, rec Record, need []span.Span) (c Compari
 		c.Changed = len(c.Lost)+len(lost) > 0
 	}
 	c.Seen = c.Record.Shown()
-	if c.Missing = Outside(c.Seen, need); need == nil {
-		c.Missing = c.Seen.Missing(size)
-	}
 	return c, err
 }
 
-// differs reports whether a file does not have just these bytes.
-func differs(r io.ReaderAt, size int64, want []byte) (bool, error) {
-	if size != int64(len(want)) {
+// differs reports whether a file does not have the bytes that the record knows as a whole.
+func differs(r io.ReaderAt, size int64, rec Record) (bool, error) {
+	switch {
+	case rec.Text != nil && size != int64(len(rec.Text)):
 		return true, nil
+	case rec.Text != nil:
+		var buf []byte
+		now, err := read(r, span.Span{End: size}, &buf)
+		return !bytes.Equal(now, rec.Text), err
+	case rec.All == Sum{}:
+		return false, nil
 	}
-	var buf []byte
-	now, err := read(r, span.Span{End: size}, &buf)
-	return !bytes.Equal(now, want), err
+	sum, err := sumOf(r, size)
+	return sum != rec.All, err
+}
+
+// sumOf hashes a file.
+func sumOf(r io.ReaderAt, size int64) (sum Sum, err error) {
+	if c, ok := r.(*Content); ok {
+		return c.Sum(), nil
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, io.NewSectionReader(r, 0, size))
+	h.Sum(sum[:0])
+	return sum, err
 }
 
 // Outside returns the spans that are not wholly in a set.
@@ -79,6 +94,8 @@ type File struct {
 	// Record is the conversation's record of the file; Known says that there is one.
 	Record Record
 	Known  bool
+	// Notebook says that cells of the file are shown: its records prove all of it.
+	Notebook bool
 	// Doc is nil of a notebook, which is UTF-8 as it was parsed, until its lines
 	// are wanted.
 	Doc *text.Doc
@@ -89,27 +106,37 @@ func (f *File) HasText() bool {
 	if !f.Known || f.Record.Text == nil {
 		return false
 	}
-	changed, _ := differs(Memory(f.Raw), int64(len(f.Raw)), f.Record.Text) // from memory
+	changed, _ := differs(f.Content, int64(len(f.Raw)), f.Record) // from memory
 	return !changed
 }
 
-// Compare compares the file with its record, as the function Compare does, and brings the
-// record to the file's stamp. The record is empty if there was none.
+// Compare verifies the record against the file's bytes, as the function Compare does, and
+// brings what holds to the file's stamp. The record is empty if there was none.
 func (f *File) Compare(need []span.Span) Comparison { return f.compare(f.Record, need) }
 
-func (f *File) compare(rec Record, need []span.Span) Comparison {
-	look, size := need, int64(len(f.Raw))
-	if size <= KeepText { // the record is about to get the text, which proves all its parts
-		look = nil
+// compare is Compare for a record of the caller. Bytes that were shown in another charset
+// count as changed: they were other characters.
+func (f *File) compare(rec Record, need []span.Span) (c Comparison) {
+	if f.otherCharset(rec) {
+		c = Comparison{Lost: rec.Shown(), Changed: true}
+	} else {
+		if len(f.Raw) <= KeepText { // the record is about to get the text, which proves all its parts
+			need = nil
+		}
+		c, _ = Compare(f.Content, int64(len(f.Raw)), rec, need) // from memory
 	}
-	c, _ := Compare(Memory(f.Raw), size, rec, look) // from memory
-	if c.Record = f.stamped(c.Record); need != nil {
-		c.Missing = Outside(c.Seen, need)
-	}
+	c.Record = f.stamped(c.Record)
 	return c
 }
 
-// stamped brings a record that the file has to its stamp, and to how it is read.
+// otherCharset reports whether the file was decoded by another encoding than the record has.
+// A record with a text decodes that itself, and one without parts has shown nothing.
+func (f *File) otherCharset(rec Record) bool {
+	return f.Doc != nil && rec.Text == nil && rec.Parts != nil && rec.Enc != f.Doc.Enc && !rec.Stamp.Same(f.Stamp)
+}
+
+// stamped brings a record to the file's stamp, and to how the file is read. It verifies
+// nothing: the caller knows that the file has the record's bytes.
 func (f *File) stamped(rec Record) Record {
 	if !rec.Proves(f.Stamp) {
 		rec.Index = nil
@@ -121,6 +148,9 @@ func (f *File) stamped(rec Record) Record {
 		rec.Parts, rec.Reported = unproven(rec.Shown()), unproven(rec.ReportedSpans())
 		rec.Text = f.Raw
 	}
+	if f.Notebook {
+		rec.All = f.Sum()
+	}
 	rec.Stamp, rec.Settled, rec.Enc = f.Stamp, f.Settled, text.Encoding{}
 	if f.Doc != nil {
 		rec.Enc = f.Doc.Enc
@@ -128,10 +158,11 @@ func (f *File) stamped(rec Record) Record {
 	return rec
 }
 
-// Recorded returns a record of the file as it is after just these bytes were shown.
+// Recorded returns a record of the file as it is after just these bytes of it were shown.
 func (f *File) Recorded(shown span.Set) Record { return f.WithShown(f.stamped(Record{}), shown) }
 
-// WithShown returns a record of the file as it is with more bytes that were shown.
+// WithShown returns a record with more bytes of the file that were shown. It takes for
+// granted that the file has the record's text, as after Compare or Recorded.
 func (f *File) WithShown(rec Record, shown span.Set) Record {
 	if rec.Text != nil {
 		rec.Parts = unproven(rec.Shown().Union(shown))
@@ -141,8 +172,8 @@ func (f *File) WithShown(rec Record, shown span.Set) Record {
 	return rec
 }
 
-// WithReported returns a record of the file as it is with these bytes as those that only a
-// reminder has shown.
+// WithReported returns a record with these bytes of the file as those that only a reminder
+// has shown. It takes the same for granted as WithShown.
 func (f *File) WithReported(rec Record, reported span.Set) Record {
 	if rec.Reported = partsIn(f.Raw, reported); rec.Text != nil {
 		rec.Reported = unproven(reported)

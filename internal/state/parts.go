@@ -116,7 +116,11 @@ func (m Memory) ReadAt(b []byte, at int64) (int, error) { return bytes.NewReader
 
 // read returns bytes of a file; buf is used if the file is not in memory.
 func read(r io.ReaderAt, s span.Span, buf *[]byte) ([]byte, error) {
-	if m, ok := r.(Memory); ok {
+	m, ok := r.(Memory)
+	if c, has := r.(*Content); has {
+		m, ok = c.Raw, true
+	}
+	if ok {
 		if s.End > int64(len(m)) {
 			return nil, io.ErrUnexpectedEOF
 		}

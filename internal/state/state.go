@@ -55,6 +55,9 @@ type Record struct {
 	// Text holds the bytes of the file, up to KeepText and as long as the bound on all of
 	// it allows; nil otherwise.
 	Text []byte
+	// All is the hash of all bytes of a notebook: its cells are shown, but a change of them
+	// replaces other bytes, too, and finds them by their number. Zero for other files.
+	All Sum
 	// Reported are parts that only a reminder has shown. Another agent may have read it:
 	// they let an edit through that knows them by heart, and nothing else.
 	Reported []Part

@@ -48,6 +48,12 @@ type Doc struct {
 	marks []mark // every few KiB, if the charset is not UTF-8
 }
 
+// ASCII reports whether the file has only bytes below 0x80.
+func (d *Doc) ASCII() bool {
+	_, ok := countBelow(d.Raw)
+	return d.ascii || ok
+}
+
 // EOL counts the line endings of a file; a carriage return counts in CR only
 // if no line feed follows.
 type EOL struct{ LF, CRLF, CR int }

@@ -136,21 +136,23 @@ func (s *Session) addWritten(path string, now state.Record) {
 	}
 }
 
-// addFound records what the answer to a search shows of a file.
+// addFound records what the answer to a search shows of a file. If the file may have changed since
+// it was recorded, each part proves its own bytes from then on: a text of before would say
+// that all of it has changed. A notebook stays as it was recorded as a whole.
 func (s *Session) addFound(path string, now state.Record) {
 	rec, known := s.Files.Get(path)
+	fits, same, newer := rec.Fits(now.Parts), rec.Stamp.Same(now.Stamp), rec.Stamp.Ctime > now.Stamp.Ctime
 	switch {
 	case !known:
 		rec = now
-	case !rec.Fits(now.Parts) && rec.Stamp.Ctime > now.Stamp.Ctime:
+	case !fits && newer:
 		return // the file was changed, and shown, after the search looked at it
-	case !rec.Fits(now.Parts):
+	case !fits, rec.Enc != now.Enc && !same && !newer:
 		rec = now
-	case rec.Text == nil:
-		rec = rec.At(now.Stamp, now.Settled).With(now.Parts)
-		rec.Enc = now.Enc
-	default:
+	case rec.Text != nil && (same || newer || rec.All != state.Sum{}):
 		rec = rec.With(now.Parts)
+	default:
+		rec = rec.At(now.Stamp, now.Settled).With(now.Parts)
 	}
 	s.Files.Put(path, rec)
 }

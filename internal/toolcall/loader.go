@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
 )
@@ -18,7 +20,9 @@ import (
 type Loader struct {
 	Now func() time.Time
 	// heavy admits one scan of a big file at a time, so that the others stay quick, and
-	// large one change of a file above state.InMemory, which takes its size in memory.
+	// large one change of a file above state.InMemory, which takes its size in memory. A call
+	// that has the place in large never waits for heavy: one that has heavy may wait for
+	// large, if its file has grown.
 	heavy, large chan struct{}
 }
 
@@ -38,27 +42,46 @@ func (l Loader) Admit(ctx context.Context, size int64) (leave func(), err error)
 	return acquire(ctx, l.heavy)
 }
 
-// AdmitChange waits for the one place for a change of a large file, and refuses it if it
-// would take more memory than the system has to give. leave returns that memory.
-func (l Loader) AdmitChange(ctx context.Context, s *Target) (leave func(), err error) {
-	size := s.Stamp.Size
-	if size <= state.InMemory || size > MaxEditBytes || s.Op == perm.NotebookEdit {
+// AdmitChange waits for the one place for heavy work when a file is that big. One above
+// state.InMemory has a place of its own, which it takes when it is loaded.
+func (l Loader) AdmitChange(ctx context.Context, size int64) (leave func(), err error) {
+	if size > state.InMemory {
 		return func() {}, nil
+	}
+	return l.Admit(ctx, size)
+}
+
+// admitLarge waits for the one place for a change of a large file, which s keeps until Drop. It
+// refuses the change if that would take more memory than the system has to give.
+func (l Loader) admitLarge(ctx context.Context, s *Target, size int64) error {
+	if s.large != nil {
+		return nil
 	}
 	done, err := acquire(ctx, l.large)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	debug.FreeOSMemory() // that of a file which was read before
 	if free, known := fsys.FreeMemory(); known && free < size+size/memoryBeside {
 		done()
-		return nil, refusal.New(refusal.TooLittleMemory, phrase.Bytes(size), phrase.Bytes(free), s.Name())
+		return refusal.New(refusal.TooLittleMemory, phrase.Bytes(size), phrase.Bytes(free), s.Name())
 	}
-	return func() {
+	s.large = func() {
 		go func() { // the answer need not wait for that
 			debug.FreeOSMemory()
 			done()
 		}()
-	}, nil
+	}
+	return nil
+}
+
+// Drop gives back the place for a change of a large file, if the target has it. The file's
+// bytes must not be used any more.
+func (t *Target) Drop() {
+	if t.large != nil {
+		t.large()
+		t.large = nil
+	}
 }
 
 // memoryBeside is the share of a large file's size that a change takes beside its bytes.
@@ -75,12 +98,11 @@ func acquire(ctx context.Context, place chan struct{}) (leave func(), err error)
 }
 
 // LoadText reads and decodes a file, of at most MaxEditBytes if it is to be changed.
-func (l Loader) LoadText(session *Session, s *Target, f *fsys.File) (*state.File, error) {
-	limit := int64(state.InMemory)
-	if s.Op.Changes() {
-		limit = MaxEditBytes
+func (l Loader) LoadText(ctx context.Context, session *Session, s *Target, f *fsys.File) (*state.File, error) {
+	c, err := l.Load(session, s, f)
+	if e := (*fsys.TooLargeError)(nil); errors.As(err, &e) && s.Op.Changes() {
+		c, err = l.loadLarge(ctx, session, s, f)
 	}
-	c, err := l.load(session, s, f, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,33 +111,56 @@ func (l Loader) LoadText(session *Session, s *Target, f *fsys.File) (*state.File
 
 // Load reads a file of at most state.InMemory.
 func (l Loader) Load(session *Session, s *Target, f *fsys.File) (*state.File, error) {
-	return l.load(session, s, f, state.InMemory)
-}
-
-func (l Loader) load(session *Session, s *Target, f *fsys.File, limit int64) (*state.File, error) {
-	read := f.ReadAll
-	if f.Opened().Size > state.InMemory {
-		debug.FreeOSMemory() // that of a file which was read before
-		read = f.ReadLarge
-	}
-	raw, stamp, err := read(limit)
-	settled := stamp.Settled(l.Now())
+	raw, stamp, err := f.ReadAll(state.InMemory)
 	if err != nil {
 		return nil, err
 	}
-	rec, known := session.Files.Get(s.Path)
-	return &state.File{Content: state.NewContent(raw), Path: s.Path, Stamp: stamp, Settled: settled, Record: rec, Known: known}, nil
+	c := l.loaded(session, s, stamp)
+	c.Content, c.Notebook = state.NewContent(raw), IsNotebook(s)
+	return c, nil
 }
 
-// Decode makes text of the bytes. A change believes the encoding that was shown,
-// which the gate checks; a Read looks for itself at a file that may have changed.
+// loadLarge reads a file above state.InMemory, of at most MaxEditBytes, for a change.
+func (l Loader) loadLarge(ctx context.Context, session *Session, s *Target, f *fsys.File) (*state.File, error) {
+	stamp, err := f.Stamp()
+	switch _, known := session.Files.Get(s.Path); {
+	case err != nil:
+		return nil, err
+	case stamp.Size <= MaxEditBytes: // else it is refused without being read
+		if err := l.admitLarge(ctx, s, stamp.Size); err != nil {
+			if e := (*refusal.Refusal)(nil); !known && errors.As(err, &e) {
+				err = refusal.New(refusal.NotRead, s.Name())
+			}
+			return nil, err
+		}
+	}
+	raw, stamp, err := f.ReadLarge(MaxEditBytes)
+	if err != nil {
+		return nil, err
+	}
+	c := l.loaded(session, s, stamp)
+	c.Content = state.NewContent(raw)
+	return c, nil
+}
+
+// loaded is a file with this stamp beside its record, without its bytes.
+func (l Loader) loaded(session *Session, s *Target, stamp fsys.Stamp) *state.File {
+	rec, known := session.Files.Get(s.Path)
+	return &state.File{Path: s.Path, Stamp: stamp, Settled: stamp.Settled(l.Now()), Record: rec, Known: known}
+}
+
+// Decode makes text of the bytes. It believes the encoding of the record if the file has its
+// text, if its stamp proves that the file is the same, or, for a change, has at least not
+// moved since an own change. Else it detects the encoding, and believes the record's only for
+// a file that does not tell (keepsCharset). What then differs from the record counts as
+// changed, see File.Compare.
 func Decode(s *Target, c *state.File) (err error) {
 	if len(c.Raw) > state.InMemory {
 		return decodeLarge(s, c)
 	}
 	believed := c.HasText()
 	if c.Known && c.Record.Text == nil {
-		believed = s.Op != perm.Read || c.Record.Proves(c.Stamp)
+		believed = c.Record.Proves(c.Stamp) || s.Op != perm.Read && c.Record.Stamp.Same(c.Stamp)
 	}
 	if believed {
 		if c.Doc, err = text.DecodeAs(c.Raw, c.Record.Enc); err == nil {
@@ -125,7 +170,21 @@ func Decode(s *Target, c *state.File) (err error) {
 	if c.Doc, err = text.Decode(c.Raw); err != nil {
 		return refusal.Binary(s.Asked, s.Op.Changes())
 	}
+	if keepsCharset(c) {
+		c.Doc.Enc = c.Record.Enc
+	}
 	return nil
+}
+
+// keepsCharset reports whether an ASCII file is one of the record's charset after a change that
+// removed its other characters: all that was shown is in its place.
+func keepsCharset(c *state.File) bool {
+	rec := c.Record
+	if rec.Text != nil || rec.Enc.IsUTF8() || rec.Enc.HasBOM() || rec.Enc.Units() != span.Narrow || !c.Doc.ASCII() {
+		return false
+	}
+	was, err := state.Compare(c.Content, int64(len(c.Raw)), rec, nil) // from memory
+	return err == nil && !was.Changed
 }
 
 // decodeLarge makes text of the bytes of a large file, as a Read sees it. A charset other than

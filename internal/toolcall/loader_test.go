@@ -16,35 +16,41 @@ func sized(op perm.Op, size int64) *Target {
 	return &Target{File: &access.File{Target: &fsys.Target{Stamp: fsys.Stamp{Size: size}}, Op: op}}
 }
 
-// One change of a large file is admitted at a time; others wait for none.
-func TestAdmitChange(t *testing.T) {
+// A change waits for the place of a large file until the one that has it drops it. It takes
+// the place once, and does not wait for heavy work meanwhile.
+func TestALargeFileHasOnePlace(t *testing.T) {
+	ctx := context.Background()
 	l := NewLoader(time.Now)
-	leave, err := l.AdmitChange(context.Background(), sized(perm.Edit, state.InMemory+1))
+	one, two := sized(perm.Edit, state.InMemory+1), sized(perm.Write, state.InMemory+1)
+	for range 2 {
+		if err := l.admitLarge(ctx, one, state.InMemory+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave, err := l.Admit(ctx, heavyFrom)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		target *Target
-		waits  bool
-	}{
-		"a large file":            {target: sized(perm.Write, state.InMemory+1), waits: true},
-		"a file that is refused":  {target: sized(perm.Edit, MaxEditBytes+1)},
-		"a file in memory":        {target: sized(perm.Edit, state.InMemory)},
-		"a notebook is not large": {target: sized(perm.NotebookEdit, state.InMemory+1)},
+	defer leave()
+	if done, err := l.AdmitChange(ctx, state.InMemory+1); err != nil {
+		t.Error(err)
+	} else {
+		done()
+	}
+	for name, admit := range map[string]func(context.Context) error{
+		"a second large file":       func(ctx context.Context) error { return l.admitLarge(ctx, two, state.InMemory+1) },
+		"a file of ordinary memory": func(ctx context.Context) error { _, err := l.AdmitChange(ctx, state.InMemory); return err },
 	} {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-		done, err := l.AdmitChange(ctx, c.target)
-		if cancel(); (err != nil) != c.waits {
-			t.Errorf("%s: %v", name, err)
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		if err := admit(ctx); err == nil {
+			t.Errorf("%s does not wait", name)
 		}
-		if err == nil {
-			done()
-		}
+		cancel()
 	}
-	leave()
-	next, err := l.AdmitChange(context.Background(), sized(perm.Edit, state.InMemory+1))
-	if err != nil {
+	one.Drop()
+	one.Drop()
+	if err := l.admitLarge(ctx, two, state.InMemory+1); err != nil {
 		t.Fatal(err)
 	}
-	next()
+	two.Drop()
 }

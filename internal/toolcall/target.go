@@ -19,6 +19,7 @@ type Target struct {
 	Links   []string // its other hard links that mark it as secret, once they are known
 	// AfterHooks says that the user's hooks before this call's change have run.
 	AfterHooks bool
+	large      func() // gives back the place for a change of a large file; nil: not taken
 }
 
 // Note says which file was used if the argument names it in another way, and the

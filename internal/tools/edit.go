@@ -46,7 +46,7 @@ type editing struct {
 }
 
 // Plan implements commit.Planner.
-func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	w, session := e.writing, e.writing.call.Session
 	switch {
 	case old == nil && (toolcall.IsNotebook(s) || e.args.OldString != ""):
@@ -63,11 +63,11 @@ func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*
 	case w.created:
 		return nil, save.ErrExists
 	case e.args.OldString == "":
-		return e.fillEmpty(s, old, stamp)
+		return e.fillEmpty(ctx, s, old)
 	case stamp.Size > toolcall.MaxEditBytes:
 		return nil, refusal.New(refusal.TooLargeToEdit, phrase.Above(stamp.Size, toolcall.MaxEditBytes), s.Name())
 	}
-	g, err := w.load(s, old)
+	g, err := w.load(ctx, s, old)
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +77,18 @@ func (e *editing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*
 }
 
 // fillEmpty plans new_string as the content of a file that has none.
-func (e *editing) fillEmpty(s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Change, error) {
+func (e *editing) fillEmpty(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	content := e.args.NewString
+	stamp, err := old.Stamp()
 	switch {
+	case err != nil:
+		return nil, err
 	case stamp.Size == 0:
 		head := fmt.Sprintf("The file %s has been updated (%s, %s).", s.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(content))))
 		return commit.Whole(stamp, []byte(content), s.Answer(head, "")), nil
 	case stamp.Size <= int64(len(byteOrderMark)): // perhaps such a mark and nothing else
-		if c, err := e.writing.by.Loader.LoadText(e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
-			return e.writing.overwrite(s, old)
+		if c, err := e.writing.by.Loader.LoadText(ctx, e.writing.call.Session, s, old); err == nil && c.Doc.Text == "" {
+			return e.writing.overwrite(ctx, s, old)
 		}
 	}
 	return nil, refusal.New(refusal.Exists, s.Name())

@@ -66,7 +66,7 @@ type cellEditing struct {
 }
 
 // Plan implements commit.Planner.
-func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (e *cellEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	session := e.call.Session
 	if !toolcall.IsNotebook(s) {
 		return nil, refusal.New(refusal.NotNotebook, s.Name())
@@ -74,8 +74,7 @@ func (e *cellEditing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File
 	if old == nil {
 		return commit.Refused(e.by.Opener.Absent(session, s))
 	}
-	_, known := session.Files.Get(s.Path)
-	if err := e.worthReading(s, old, known); err != nil {
+	if err := e.worthReading(ctx, s, old); err != nil {
 		return nil, err
 	}
 	c, nb, err := e.by.Loader.Parse(session, s, old)
@@ -127,12 +126,12 @@ func (e cellPlan) replaced() ([]notebook.Cell, error) {
 
 // worthReading refuses what was never read: a picture or binary file for what
 // it is, and one of no bytes, which needs no Read, for that.
-func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known bool) error {
+func (e *cellEditing) worthReading(ctx context.Context, s *toolcall.Target, old *fsys.File) error {
 	if err := writable(s, old); err != nil {
 		return err
 	}
 	stamp, err := old.Stamp()
-	switch {
+	switch _, known := e.call.Session.Files.Get(s.Path); {
 	case err != nil:
 		return err
 	case stamp.Size == 0:
@@ -140,7 +139,7 @@ func (e *cellEditing) worthReading(s *toolcall.Target, old *fsys.File, known boo
 	case known:
 		return nil
 	}
-	if _, err := e.by.Loader.LoadText(e.call.Session, s, old); err != nil {
+	if _, err := e.by.Loader.LoadText(ctx, e.call.Session, s, old); err != nil {
 		return err
 	}
 	return refusal.New(refusal.NotRead, s.Name())

@@ -43,18 +43,18 @@ type writing struct {
 }
 
 // Plan implements commit.Planner.
-func (w *writing) Plan(_ context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	switch {
 	case old == nil:
 		return w.create(s)
 	case w.created:
 		return nil, save.ErrExists
 	}
-	return w.overwrite(s, old)
+	return w.overwrite(ctx, s, old)
 }
 
 // overwrite plans a Write over a file.
-func (w *writing) overwrite(s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (w *writing) overwrite(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
 	stamp, err := old.Stamp()
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (w *writing) overwrite(s *toolcall.Target, old *fsys.File) (*commit.Change,
 			return nil, refusal.New(refusal.NotRead, s.Name())
 		}
 	}
-	g, err := w.load(s, old)
+	g, err := w.load(ctx, s, old)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +72,10 @@ func (w *writing) overwrite(s *toolcall.Target, old *fsys.File) (*commit.Change,
 }
 
 // load reads a file of text that is to be changed.
-func (w *writing) load(s *toolcall.Target, old *fsys.File) (g gate.Gate, err error) {
+func (w *writing) load(ctx context.Context, s *toolcall.Target, old *fsys.File) (g gate.Gate, err error) {
 	g = gate.Gate{Target: s, Budget: w.by.Budget.ForClient(w.call.Client)}
 	if err = writable(s, old); err == nil {
-		g.File, err = w.by.Loader.LoadText(w.call.Session, s, old)
+		g.File, err = w.by.Loader.LoadText(ctx, w.call.Session, s, old)
 	}
 	return g, err
 }
