@@ -159,6 +159,9 @@ func (h *historySession) list(paths []string, asJSON bool) error {
 	for _, d := range damages {
 		fmt.Fprintf(h.err, "fsmcp: a part of the history is damaged and left out: %v\n", d)
 	}
+	if h.archive.Earlier() {
+		fmt.Fprintln(h.err, "fsmcp: changes that an earlier build of fsmcp kept are not shown")
+	}
 	if asJSON {
 		return h.output().JSON(report.ChangesJSON(entries))
 	}

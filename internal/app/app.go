@@ -184,8 +184,10 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // FolderFaults returns a warning for each workspace directory that cannot be served.
 func (a *App) FolderFaults() []string { return access.FolderFaults(a.settings.folders()) }
 
-// OpenHistory opens the history in the state folder.
+// OpenHistory opens the history in the state folder. From then on the App evicts nothing
+// from it before Close.
 func (a *App) OpenHistory() (*history.Archive, error) {
+	a.history.EvictAtClose()
 	dir, err := a.saver.FoundStateDir()
 	if err != nil {
 		return nil, err

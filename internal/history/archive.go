@@ -18,7 +18,16 @@ import (
 type Archive struct {
 	root     *os.Root // nil: there is no history
 	segments []*segment
+	// packs are open from their first read to Close: a process that evicts or thins meanwhile
+	// takes nothing from a restore that has begun.
+	packs map[*segment]*os.File
+	// earlier says that there are segments of an earlier build.
+	earlier bool
 }
+
+// Earlier reports whether there are changes that an earlier build of fsmcp stored in another
+// form. They are not read.
+func (a *Archive) Earlier() bool { return a.earlier }
 
 // Open opens the history of a state folder. A missing history is an empty Archive.
 func Open(stateDir string) (*Archive, error) {
@@ -29,7 +38,7 @@ func Open(stateDir string) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{root: root}
+	a := &Archive{root: root, packs: make(map[*segment]*os.File)}
 	if err := a.list(); err != nil {
 		a.Close()
 		return nil, err
@@ -39,15 +48,32 @@ func Open(stateDir string) (*Archive, error) {
 
 func (a *Archive) list() (err error) {
 	a.segments, err = segments(a.root)
-	a.segments = slices.DeleteFunc(a.segments, func(s *segment) bool { return s.copy })
+	a.earlier = slices.ContainsFunc(a.segments, func(s *segment) bool { return s.earlier && s.journal })
+	a.segments = slices.DeleteFunc(a.segments, func(s *segment) bool { return s.copy || s.earlier })
 	return err
 }
 
 // Close closes the archive.
 func (a *Archive) Close() {
+	for _, f := range a.packs {
+		f.Close()
+	}
 	if a.root != nil {
 		a.root.Close()
 	}
+}
+
+// pack returns the open pack of an entry.
+func (a *Archive) pack(e Entry) (pack, error) {
+	f := a.packs[e.from]
+	if f == nil {
+		var err error
+		if f, _, err = openRegular(e.from.root, e.from.stem+packExt); err != nil {
+			return pack{}, e.damage(err)
+		}
+		a.packs[e.from] = f
+	}
+	return pack{f}, nil
 }
 
 // Damage is something in the history that cannot be read.
@@ -230,11 +256,10 @@ func (a *Archive) state(e Entry, o *object) ([]byte, error) {
 	case o == nil:
 		return nil, nil
 	}
-	p, done, err := e.from.pack()
+	p, err := a.pack(e)
 	if err != nil {
-		return nil, e.damage(err)
+		return nil, err
 	}
-	defer done()
 	b, err := p.state(o)
 	if err != nil {
 		return nil, e.damage(err)

@@ -9,8 +9,10 @@
 //     everything that it refers to.
 //   - Several processes may write and read at once; none waits for another.
 //   - Size and age are bounded. One file has at most a quarter of the room: the bytes of its
-//     middle changes are removed first. Segments that a living process may still add to are
-//     not removed, nor those younger than an hour, up to twice the size.
+//     middle changes are removed first. The newest change stays, and the oldest one if both
+//     fit. Segments that a living process may still add to are neither removed nor thinned,
+//     nor those younger than an hour, up to twice the size.
+//   - A restore that has read an entry once can read it until it ends.
 //   - Damaged entries are reported and skipped. Damaged bytes are never returned.
 //   - Files with secret names are not stored.
 //
@@ -19,7 +21,8 @@
 // SHA-256: whole, or as changes of an earlier whole state. No segment refers to
 // another one, so that the oldest can be removed.
 //
-// Of a file above WholeLimit only the places that a change touched are stored.
+// Of a file above WholeLimit only the places that a change touched are stored. They are not
+// thinned, since a restore needs to know where all later changes are.
 //
 // What it does not promise: to survive a loss of power (nothing is synced), and to know of
 // changes that were not reported to it. It decides nothing, and changes no file but its own.

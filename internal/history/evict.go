@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,7 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/filelock"
 )
 
-// spared is the age below which nothing is evicted, unless the history is twice as large as
+// spared is the age below which nothing is evicted or thinned, unless the history is twice as large as
 // it may be.
 const spared = time.Hour
 
@@ -30,6 +31,16 @@ type segment struct {
 	journal  bool      // there is one
 	// copy says that an older segment has the same id: this one is an unfinished copy of it.
 	copy bool
+	// earlier says that an earlier build made the segment. It is only evicted.
+	earlier bool
+}
+
+// files returns the names of the segment's journal and pack.
+func (s *segment) files() (journal, pack string) {
+	if s.earlier {
+		return s.stem + earlierJournalExt, s.stem + earlierPackExt
+	}
+	return s.stem + journalExt, s.stem + packExt
 }
 
 // segments lists the segments in the folder, the oldest first.
@@ -45,10 +56,11 @@ func segments(root *os.Root) ([]*segment, error) {
 	}
 	found := make(map[string]*segment)
 	for _, e := range entries {
-		stem, journal := strings.CutSuffix(e.Name(), journalExt)
-		stem, pack := strings.CutSuffix(stem, packExt)
+		ext := path.Ext(e.Name())
+		stem := strings.TrimSuffix(e.Name(), ext)
+		journal := ext == journalExt || ext == earlierJournalExt
 		_, id, marked := strings.Cut(stem, "-")
-		if journal == pack || !marked {
+		if !journal && ext != packExt && ext != earlierPackExt || !marked {
 			continue
 		}
 		info, err := e.Info()
@@ -57,7 +69,7 @@ func segments(root *os.Root) ([]*segment, error) {
 		}
 		s := found[stem]
 		if s == nil {
-			s = &segment{id: id, stem: stem, root: root}
+			s = &segment{id: id, stem: stem, root: root, earlier: ext == earlierJournalExt || ext == earlierPackExt}
 			found[stem] = s
 		}
 		s.journal = s.journal || journal
@@ -105,7 +117,8 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 	total, thinned := sizeOf(all), int64(0)
 	fmt.Fscan(lock, &thinned) // the size after the last time: reading all journals takes time
 	if total > settings.MaxSize/4 && max(total-thinned, thinned-total) > settings.MaxSize/packs {
-		partly := thin(all, settings.MaxSize/4)
+		crowded := total > 2*settings.MaxSize
+		partly := thin(all, settings.MaxSize/4, func(s *segment) bool { return !crowded && now.Sub(s.changed) < spared })
 		if all, err = segments(root); err != nil {
 			return err
 		}
@@ -143,7 +156,8 @@ func tryLock(f *os.File) (bool, error) {
 // lock locks the journal of a segment, if there is one. It fails if a living process adds
 // to it.
 func (s *segment) lock() (*os.File, bool) {
-	f, err := s.root.OpenFile(s.stem+journalExt, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	name, _ := s.files()
+	f, err := s.root.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, errors.Is(err, fs.ErrNotExist)
 	}
@@ -165,9 +179,10 @@ func (s *segment) remove() bool {
 
 // delete removes the journal first: bytes that no entry names do no harm.
 func (s *segment) delete() bool {
-	err := s.root.Remove(s.stem + journalExt)
+	journal, pack := s.files()
+	err := s.root.Remove(journal)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	return s.root.Remove(s.stem+packExt) == nil || err == nil
+	return s.root.Remove(pack) == nil || err == nil
 }

@@ -167,3 +167,51 @@ func TestPacksAreShort(t *testing.T) {
 		t.Errorf("%d packs after a day", n)
 	}
 }
+
+// TestEvictAtClose: a restore stores more than there is room for while it reads.
+func TestEvictAtClose(t *testing.T) {
+	for _, atClose := range []bool{false, true} { // the first one is the control
+		dir := t.TempDir()
+		aged(t, dir, 3*time.Hour, 1000)
+		s := openStore(t, dir, func(o *Options) {
+			o.Settings = func() Settings { return Settings{Required: true, MaxSize: 100, MaxAge: testMaxAge} }
+		})
+		if atClose {
+			s.EvictAtClose()
+		}
+		keep(t, s, "/a", nil, []byte("1"))
+		s.tidying.Wait()
+		if got := len(left(t, dir)); got != map[bool]int{false: 1, true: 2}[atClose] {
+			t.Errorf("at close %v: %d entries before", atClose, got)
+		}
+		s.Close()
+		if got := len(left(t, dir)); got > 1 {
+			t.Errorf("at close %v: %d entries after", atClose, got)
+		}
+	}
+}
+
+// TestEvictedWhileRead: what an archive has read from once stays readable.
+func TestEvictedWhileRead(t *testing.T) {
+	dir := t.TempDir()
+	aged(t, dir, 3*time.Hour, 1000)
+	a, control := open(t, dir), open(t, dir)
+	e, other := entriesOf(t, a)[0], entriesOf(t, control)[0]
+	if _, err := a.After(e); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := evict(root, Settings{MaxSize: 1, MaxAge: testMaxAge}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := a.After(e); err != nil || len(b) != 1000 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if _, err := control.After(other); err == nil {
+		t.Error("nothing was evicted")
+	}
+}

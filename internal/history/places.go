@@ -79,11 +79,10 @@ func (w *writer) places(c Change, most int64) (*object, error) {
 
 // places reads them back.
 func (a *Archive) places(e Entry) ([]place, error) {
-	p, done, err := e.from.pack()
+	p, err := a.pack(e)
 	if err != nil {
-		return nil, e.damage(err)
+		return nil, err
 	}
-	defer done()
 	places, err := p.places(e.line.Places)
 	if err != nil {
 		return nil, e.damage(err)
@@ -92,9 +91,6 @@ func (a *Archive) places(e Entry) ([]place, error) {
 }
 
 func (p pack) places(o *object) (places []place, err error) {
-	if o.Thinned {
-		return nil, errThinned
-	}
 	b, err := p.content(o.Chunks)
 	if err != nil {
 		return nil, err

@@ -51,6 +51,8 @@ type Store struct {
 
 	mu      sync.Mutex // guards now
 	now     *writer
+	late    bool   // evict at Close
+	due     func() // what Close has to evict
 	tidying sync.WaitGroup
 	aged    sync.Once
 }
@@ -61,6 +63,29 @@ func New(o Options) *Store {
 		o.Now = time.Now
 	}
 	return &Store{o: o}
+}
+
+// EvictAtClose makes the Store evict at Close and not before. A restore reads the history
+// while it adds to it: its own changes must not evict or thin what it has yet to read.
+func (s *Store) EvictAtClose() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = true
+}
+
+// evict evicts in the background, or at Close. The caller holds s.mu.
+func (s *Store) evict(dir string, settings Settings) {
+	run := func() {
+		if root, err := owndir.Sub(dir, Folder); err == nil {
+			defer root.Close()
+			evict(root, settings, s.o.Now())
+		}
+	}
+	if s.late {
+		s.due = run
+		return
+	}
+	s.tidying.Go(run)
 }
 
 // Change is a change that is about to be made.
@@ -156,16 +181,13 @@ func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
 	return &Mark{Missed: err}, nil
 }
 
-// age removes old packs although the history is turned off.
+// age removes old segments although the history is turned off.
 func (s *Store) age(ctx context.Context, settings Settings) {
 	s.tidying.Go(func() {
-		dir, err := s.o.Dir(context.WithoutCancel(ctx))
-		if err != nil {
-			return
-		}
-		if root, err := owndir.Sub(dir, Folder); err == nil {
-			defer root.Close()
-			evict(root, settings, s.o.Now())
+		if dir, err := s.o.Dir(context.WithoutCancel(ctx)); err == nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.evict(dir, settings)
 		}
 	})
 }
@@ -244,21 +266,22 @@ func (s *Store) writer(ctx context.Context, settings Settings) (*writer, error) 
 		s.now.release()
 	}
 	s.now = w
-	w.users += 2 // the change, and the eviction, which needs the folder
-	s.tidying.Go(func() {
-		defer w.release()
-		evict(root, settings, s.o.Now())
-	})
+	w.users++ // the change
+	s.evict(dir, settings)
 	return w, nil
 }
 
 // Close closes the Store. Marks that are not done stay valid.
 func (s *Store) Close() {
+	s.tidying.Wait()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.now != nil {
 		s.now.release()
 		s.now = nil
 	}
-	s.mu.Unlock()
-	s.tidying.Wait()
+	if s.due != nil {
+		s.due()
+		s.due = nil
+	}
 }

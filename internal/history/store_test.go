@@ -424,3 +424,21 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
+
+// TestFileCutMeanwhile: a file that is shorter than it was is not stored as one that ends in
+// zeros.
+func TestFileCutMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	for _, size := range []int64{10, 11} { // the first one is the control
+		c := Change{Names: []string{"/a"}, Old: strings.NewReader("ten bytes."), Size: size, Was: new(Sum), Gone: true}
+		m, err := s.Keep(context.Background(), c)
+		if (err != nil) != (size == 11) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		m.Done()
+	}
+	if got := len(entriesOf(t, open(t, dir))); got != 1 {
+		t.Errorf("%d entries", got)
+	}
+}

@@ -9,10 +9,14 @@ import (
 )
 
 // thin removes the bytes of the middle entries of each file that has more than most bytes in
-// the segments. Its oldest and its newest entries keep theirs, each with half of that room. An
-// error is that of a segment that stays as it is.
-func thin(all []*segment, most int64) (err error) {
+// the segments. Its oldest and its newest entries keep theirs, and so do those in segments
+// that are spared. An error is that of a segment that stays as it is.
+//
+// Changes of places are neither counted nor thinned: a restore of an earlier one needs to
+// know where the later ones are.
+func thin(all []*segment, most int64, spare func(*segment) bool) (err error) {
 	files := make(map[string][]stored)
+	all = slices.DeleteFunc(slices.Clone(all), func(s *segment) bool { return s.earlier })
 	for _, s := range all {
 		s.collect(files)
 	}
@@ -23,9 +27,9 @@ func thin(all []*segment, most int64) (err error) {
 		}
 	}
 	for _, s := range all {
-		err = errors.Join(err, s.rewrite(func(e Entry) bool {
+		err = errors.Join(err, s.rewrite(spare(s), func(e Entry) bool {
 			m := gone[e.Path]
-			return !e.Thinned && len(m) > 0 && m[0].time <= e.line.Time && e.line.Time <= m[len(m)-1].time
+			return !e.Thinned && !e.Partial() && len(m) > 0 && m[0].time <= e.line.Time && e.line.Time <= m[len(m)-1].time
 		}))
 	}
 	return err
@@ -39,6 +43,9 @@ func (s *segment) collect(files map[string][]stored) {
 	entries, _ := s.read()
 	seen := make(map[int64]bool)
 	for _, e := range entries {
+		if e.Partial() {
+			continue
+		}
 		of := stored{time: e.line.Time}
 		for _, o := range e.line.objects() {
 			for _, c := range slices.Concat(o.Base, o.Chunks) {
@@ -53,7 +60,8 @@ func (s *segment) collect(files map[string][]stored) {
 }
 
 // middle returns the entries to thin, so that the others have at most most bytes. The newest
-// one always stays.
+// one always stays, and the oldest one if both have room. Of the room, the oldest entries and
+// the newest ones have half each, or what one of them leaves to the other.
 func middle(list []stored, most int64) []stored {
 	slices.SortFunc(list, func(a, b stored) int { return cmp.Compare(a.time, b.time) })
 	list, newest := list[:len(list)-1], list[len(list)-1]
@@ -64,26 +72,32 @@ func middle(list []stored, most int64) []stored {
 	if total <= most {
 		return nil
 	}
-	for room := most / 2; len(list) > 0 && list[0].size <= room; list = list[1:] {
+	before, behind := most/2, most/2
+	if len(list) > 0 && list[0].size+newest.size <= most {
+		before = max(list[0].size, min(before, most-newest.size))
+		behind = most - before
+	}
+	for room := before; len(list) > 0 && list[0].size <= room; list = list[1:] {
 		room -= list[0].size
 	}
-	for room := most/2 - newest.size; len(list) > 0 && list[len(list)-1].size <= room; list = list[:len(list)-1] {
+	for room := behind - newest.size; len(list) > 0 && list[len(list)-1].size <= room; list = list[:len(list)-1] {
 		room -= list[len(list)-1].size
 	}
 	return list
 }
 
 // rewrite replaces the segment by a copy without the bytes of some entries. While both are
-// there the copy does not count. It fails if a living process adds to the segment.
-func (s *segment) rewrite(thinned func(Entry) bool) error {
+// there the copy does not count. It fails if the segment is spared, or a living process adds to
+// it.
+func (s *segment) rewrite(spared bool, thinned func(Entry) bool) error {
 	journal, got := s.lock()
 	defer journal.Close()
 	entries, bad := s.read()
 	if len(bad) > 0 || !slices.ContainsFunc(entries, thinned) {
 		return nil
 	}
-	if !got {
-		return errors.New("a process adds to the segment")
+	if spared || !got {
+		return errors.New("the segment is young, or a process adds to it")
 	}
 	stem, _, _ := strings.Cut(s.stem, "-")
 	born, err := time.Parse(stemTime, stem)

@@ -7,9 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // TestOneFileHoldsAQuarter changes one file until it has more than a quarter of the room,
@@ -43,8 +46,17 @@ func TestOneFileHoldsAQuarter(t *testing.T) {
 	if err := root.Remove(lockName); err != nil { // else little growth since the last time would not count
 		t.Fatal(err)
 	}
-	early := open(t, dir) // sees the copies that replace its segments
-	if err := evict(root, settings, time.Now()); err != nil {
+	early := open(t, dir)                                     // sees the copies that replace its segments
+	if err := evict(root, settings, time.Now()); err != nil { // all is younger than an hour
+		t.Fatal(err)
+	}
+	for _, e := range entriesOf(t, early) {
+		if e.Thinned {
+			t.Errorf("%s was thinned at once", e.ID)
+		}
+	}
+	later := time.Now().Add(2 * spared)
+	if err := evict(root, settings, later); err != nil {
 		t.Fatal(err)
 	}
 	check := func(a *Archive) (size int64) {
@@ -91,7 +103,7 @@ func TestOneFileHoldsAQuarter(t *testing.T) {
 		t.Errorf("%d bytes are left", size)
 	}
 	names, _ := filepath.Glob(filepath.Join(dir, Folder, "*"))
-	if err := evict(root, settings, time.Now()); err != nil {
+	if err := evict(root, settings, later); err != nil {
 		t.Fatal(err)
 	}
 	if again, _ := filepath.Glob(filepath.Join(dir, Folder, "*")); fmt.Sprint(again) != fmt.Sprint(names) || check(open(t, dir)) != size {
@@ -181,6 +193,110 @@ func TestEarlierVersion(t *testing.T) {
 		}
 		if all, err := segments(root); err != nil || len(all) != 1-i {
 			t.Errorf("after %v: %d segments, %v", age, len(all), err)
+		}
+	}
+}
+
+func entriesOf(t *testing.T, a *Archive) []Entry {
+	t.Helper()
+	entries, bad := a.Entries(nil)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	return entries
+}
+
+// TestMiddle: the oldest change stays if it has room beside the newest one, although it is
+// larger than half of the room.
+func TestMiddle(t *testing.T) {
+	for _, c := range []struct {
+		sizes []int64
+		want  string // of the times to thin
+	}{
+		{[]int64{10, 20, 30, 40}, ""},
+		{[]int64{30, 30, 30, 20}, "[2]"},
+		{[]int64{60, 50, 30, 10}, "[2]"},
+		{[]int64{60, 50, 31, 10}, "[2 3]"},
+		{[]int64{30, 30, 60}, "[2]"},
+		{[]int64{60, 50, 41}, "[1 2]"}, // there is no room for both
+		{[]int64{200}, ""},
+	} {
+		var list []stored
+		for i, size := range c.sizes {
+			list = append(list, stored{time: int64(i + 1), size: size})
+		}
+		var times []int64
+		for _, s := range middle(list, 100) {
+			times = append(times, s.time)
+		}
+		if got := fmt.Sprint(times); got != c.want && (c.want != "" || times != nil) {
+			t.Errorf("%v: %s go, want %s", c.sizes, got, c.want)
+		}
+	}
+}
+
+// TestPlacesStay: a restore of an early change of a large file needs the places of the later
+// ones, whatever room they take.
+func TestPlacesStay(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	old := noise(40_000)
+	now := old
+	for i := range 8 {
+		at := int64(30_000 - 4000*i)
+		now = keepPlaces(t, s, now, span.Splice{Start: at, End: at + 2000, New: fmt.Appendf(nil, "change %d", i)})
+	}
+	s.Close()
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := evict(root, Settings{MaxSize: 20_000, MaxAge: testMaxAge}, time.Now().Add(2*spared)); err != nil {
+		t.Fatal(err)
+	}
+	a := open(t, dir)
+	entries := entriesOf(t, a)
+	if len(entries) != 8 {
+		t.Fatalf("%d entries", len(entries))
+	}
+	first, later := entries[7], entries[:7]
+	slices.Reverse(later)
+	splices, err := a.RestorePlaces(first, later, bytes.NewReader(now))
+	if err != nil || len(splices) != 1 || !bytes.Equal(splices[0].New, old[30_000:32_000]) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestEarlierBuild: segments of another form are not read, and are evicted with the others.
+func TestEarlierBuild(t *testing.T) {
+	dir := t.TempDir()
+	aged(t, dir, 3*time.Hour, 1000)
+	root, err := os.OpenRoot(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	then := time.Now().Add(-4 * time.Hour)
+	for _, ext := range []string{".journal", ".pack"} {
+		name := then.UTC().Format(stemTime) + "-earlier1" + ext
+		if err := root.WriteFile(name, make([]byte, 5000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := root.Chtimes(name, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := open(t, dir)
+	if len(entriesOf(t, a)) != 1 || !a.Earlier() {
+		t.Error("the earlier form was read or overlooked")
+	}
+	for _, maxSize := range []int64{20_000, 5000} { // the first one is the control
+		if err := evict(root, Settings{MaxSize: maxSize, MaxAge: testMaxAge}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if a := open(t, dir); a.Earlier() != (maxSize == 20_000) || len(entriesOf(t, a)) != 1 {
+			t.Errorf("%d bytes: earlier %v, %d entries", maxSize, a.Earlier(), len(entriesOf(t, a)))
 		}
 	}
 }

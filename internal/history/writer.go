@@ -13,11 +13,14 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// The names of a pack and its journal.
+// The names of a segment's files. Earlier builds stored another form under other names, and
+// would take entries of this one for files that were created.
 const (
-	packExt    = ".pack"
-	journalExt = ".journal"
-	stemTime   = "20060102T150405.000"
+	packExt           = ".pack2"
+	journalExt        = ".journal2"
+	earlierPackExt    = ".pack"
+	earlierJournalExt = ".journal"
+	stemTime          = "20060102T150405.000"
 )
 
 // Bounds of one pack. They are small against the bounds of all packs, so that little is
@@ -249,7 +252,10 @@ func (c Change) oldBytes() ([]byte, error) {
 		return c.From, nil
 	}
 	b := make([]byte, c.Size)
-	if _, err := c.Old.ReadAt(b, 0); err != nil && err != io.EOF {
+	if n, err := c.Old.ReadAt(b, 0); n < len(b) {
+		if err == io.EOF { // the file was cut meanwhile
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, err
 	}
 	return b, nil

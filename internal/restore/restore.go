@@ -228,12 +228,12 @@ func (r Restorer) planPlaces(e history.Entry, old *fsys.File) (p history.Plan, e
 	}
 	defer archive.Close()
 	entries, _ := archive.Entries(func(path string) bool { return path == e.Path })
-	at := slices.IndexFunc(entries, func(o history.Entry) bool { return o.ID == e.ID })
-	if at < 0 {
-		return p, history.ErrUnknown
+	at := slices.IndexFunc(entries, func(o history.Entry) bool { return o.ID == e.ID || o.Time.Before(e.Time) })
+	if at < 0 { // evicted meanwhile
+		at = len(entries)
 	}
 	later := slices.Clone(entries[:at])
 	slices.Reverse(later)
-	splices, err := archive.RestorePlaces(entries[at], later, old)
+	splices, err := r.Archive.RestorePlaces(e, later, old)
 	return history.Plan{Splices: splices}, err
 }
