@@ -19,6 +19,9 @@ func Try(f File) (got bool, err error) {
 		case unix.ENOLCK, unix.EOPNOTSUPP, unix.ENOSYS:
 			return false, ErrNone
 		default:
+			if err == unix.ENOTSUP { // the same number as EOPNOTSUPP, but not on macOS
+				return false, ErrNone
+			}
 			return false, err
 		}
 	}

@@ -96,6 +96,9 @@ func (s *inPlace) rollBack(cause error) (Outcome, error) {
 	defer s.close()
 	modified := cause == ErrModified
 	if !s.begun || modified && s.written.Len() == 0 {
+		if s.begun && s.old.was.Mode&sys.SetIDBits != 0 {
+			s.restoreMode()
+		}
 		if s.journal != nil {
 			s.journal.remove()
 		}

@@ -146,7 +146,7 @@ func (n *newFile) removeOwn() {
 // if a file without a name cannot be given one here.
 func (n *newFile) linkTo(name string) error {
 	if n.name != "" {
-		return moveToFree(n.at.sys, n.dir, n.stamp, n.name, name)
+		return n.at.s.moveToFree(n.dir, n.stamp, n.name, name)
 	}
 	// (By the descriptor itself, a process without privileges can give no name.)
 	proc := "/proc/self/fd/" + strconv.Itoa(n.fd)
@@ -284,13 +284,15 @@ func hasName(calls sys.Sys, dir int, file fsys.Stamp, name string) bool {
 	return err == nil && now.SameFile(file)
 }
 
-// moveToFree renames a file to a name that must be free.
-func moveToFree(calls sys.Sys, dir int, file fsys.Stamp, from, to string) error {
+// moveToFree renames a file to a name that must be free. If the old name stays beside it,
+// the sweep of the next start finds that.
+func (s *Saver) moveToFree(dir int, file fsys.Stamp, from, to string) error {
+	calls := s.sys
 	err := appear(calls, dir, file, to, func() error { return calls.Rename(dir, from, to, sys.NoReplace) })
 	if sys.Is(err, syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP) {
 		err = appear(calls, dir, file, to, func() error { return calls.Link(dir, from, to, 0) })
-		if err == nil {
-			sys.Remove(calls, dir, from)
+		if err == nil && sys.Remove(calls, dir, from) != nil {
+			s.leftover.Store(true)
 		}
 	}
 	if sys.Is(err, syscall.EPERM, syscall.EOPNOTSUPP) { // no links here either: check, then rename

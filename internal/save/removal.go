@@ -76,7 +76,7 @@ func (s *removal) rollBack(cause error) (Outcome, error) {
 	var now fsys.Stamp
 	now, err := sys.Stat(s.at.sys, s.at.dir, s.name)
 	if err == nil {
-		err = moveToFree(s.at.sys, s.at.dir, now, s.name, s.at.base)
+		err = s.at.s.moveToFree(s.at.dir, now, s.name, s.at.base)
 	}
 	if err == nil {
 		s.at.syncFolder(s.at.dir)

@@ -63,7 +63,7 @@ func (s *Saver) setAside(dir int, name, base string) (string, error) {
 	now, err := sys.Stat(s.sys, dir, name)
 	for n := 1; err == nil; n++ {
 		to := savedName(base, n)
-		err = moveToFree(s.sys, dir, now, name, to)
+		err = s.moveToFree(dir, now, name, to)
 		if err == nil {
 			return to, nil
 		}

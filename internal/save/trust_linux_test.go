@@ -3,6 +3,7 @@
 package save
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -231,5 +232,56 @@ func TestWriteInPlaceNeedsTheStateFolder(t *testing.T) {
 				t.Errorf("more than locks and notes: %v, %v", held, err)
 			}
 		}
+	}
+}
+
+// TestTemporaryNameStays: a new file got its name by a link, and the temporary one could not
+// be removed. The sweep of the next start removes it.
+func TestTemporaryNameStays(t *testing.T) {
+	failing := true
+	d := newTestFolder(t, func(o *Options) {
+		o.Sys = hooked{before: func(c call) error {
+			if c.name == "Unlink" && failing {
+				return unix.EIO
+			}
+			return poorer{noUnnamed: true, noExchange: true}.before(c)
+		}}
+	})
+	if _, err := whole(d.save, d.path("f"), "new\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.names(); len(got) != 2 {
+		t.Fatalf("no name is left over: %q", got)
+	}
+	failing = false
+	d.save.Close()
+	d.open()
+	if _, err := d.save.Sweep(context.Background()); err != nil {
+		t.Error(err)
+	}
+	d.wantNames("f")
+	d.want("f", "new\n")
+}
+
+// TestSetIDAfterModified: a write in place that gives up before its first byte gives back the
+// mode that it may have changed.
+func TestSetIDAfterModified(t *testing.T) {
+	path := ""
+	d := newTestFolder(t, func(o *Options) {
+		o.Sys = hooked{base: poorer{busy: true, noLease: true}.base(), before: func(c call) error {
+			if c.name == "Reserve" {
+				appendLine(path, 0)()
+				unix.Chmod(path, 0o755)
+			}
+			return poorer{busy: true, noLease: true}.before(c)
+		}}
+	})
+	path = d.put("f", "old\n")
+	unix.Chmod(path, 0o4755)
+	if _, err := whole(d.save, path, "old\nand new\n"); err != ErrModified {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeSetuid == 0 {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
 }

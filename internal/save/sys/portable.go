@@ -371,11 +371,13 @@ func (p *Portable) Mkdir(dir int, name string, mode uint32) error {
 
 // number returns the error number in an error of package os. Windows has numbers of its
 // own; those with a meaning here become the ones that other systems use.
-func number(err error) error {
+func number(err error) error { return numberOn(runtime.GOOS, err) }
+
+func numberOn(system string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if runtime.GOOS == "windows" {
+	if system == "windows" {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return syscall.ENOENT
@@ -385,8 +387,12 @@ func number(err error) error {
 			return syscall.EACCES
 		}
 	}
-	if n := syscall.Errno(0); errors.As(err, &n) {
-		return n
+	n := syscall.Errno(0)
+	if !errors.As(err, &n) {
+		return err
 	}
-	return err
+	if system == "darwin" && n == 45 { // ENOTSUP: a volume without links; EOPNOTSUPP is 102 there
+		return syscall.EOPNOTSUPP
+	}
+	return n
 }
