@@ -24,13 +24,16 @@ func TestWhereToFind(t *testing.T) {
 		t.Fatalf("ARCHITECTURE.md lacks %q", heading)
 	}
 	quoted := regexp.MustCompile("`([^`]+)`")
-	rows := 0
+	rows, seen := 0, make(map[string]bool)
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
 		if len(cells) != 4 || !strings.Contains(line, ".go`") {
 			continue
 		}
-		rows++
+		if rows++; seen[cells[1]] {
+			t.Errorf("%s: two rows", strings.TrimSpace(cells[1]))
+		}
+		seen[cells[1]] = true
 		for place := range strings.SplitSeq(cells[2], ";") {
 			words := quoted.FindAllStringSubmatch(place, -1)
 			if len(words) < 2 {

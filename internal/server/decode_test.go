@@ -249,7 +249,7 @@ func TestClientsAreDocumented(t *testing.T) {
 				number = number[:i] + "," + number[i:]
 			}
 			if row == "" || n > 0 && !strings.Contains(row, number) {
-				t.Errorf("%s: %s is not in its row %q", c.name, number, row)
+				t.Errorf("docs/clients.md: %s is not in the row of %s: %q", number, c.name, row)
 			}
 		}
 		if c.limits.PicturesLast != strings.Contains(row, "behind-all-text") {
