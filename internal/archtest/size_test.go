@@ -13,9 +13,6 @@ const (
 	maxExported = 60 // functions, types and variables of a package; constants come with their type
 )
 
-// larger lists what is above a bound, with the reason. A row that is not needed fails.
-var larger = map[string]string{}
-
 // TestMethods keeps each type small enough to hold in mind.
 func TestMethods(t *testing.T) {
 	for dir, p := range packages(t) {
@@ -32,31 +29,11 @@ func TestExported(t *testing.T) {
 	}
 }
 
-// TestLarger finds rows of larger that name nothing.
-func TestLarger(t *testing.T) {
-	known := make(map[string]bool)
-	for dir, p := range packages(t) {
-		known[dir] = true
-		for name := range p.methods() {
-			known[dir+"."+name] = true
-		}
-	}
-	for name := range larger {
-		if !known[name] {
-			t.Errorf("%s does not exist: remove its row", name)
-		}
-	}
-}
-
 // within compares one count with its bound.
 func within(t *testing.T, name string, n, most int, of string) {
 	t.Helper()
-	_, excepted := larger[name]
-	switch {
-	case n > most && !excepted:
+	if n > most {
 		t.Errorf("%s has %d %s, more than %d", name, n, of, most)
-	case n <= most && excepted:
-		t.Errorf("%s has %d %s: remove its row", name, n, of)
 	}
 }
 
