@@ -2,8 +2,10 @@ package server
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
@@ -39,15 +41,54 @@ func appendMeta(b []byte, facts toolcall.Facts, serverInfo []byte) []byte {
 	if facts == (toolcall.Facts{}) && serverInfo == nil {
 		return b
 	}
-	b = wire.AppendJSON(append(b, `"_meta":`...), facts)
+	b = appendFacts(append(b, `"_meta":{`...), &facts)
 	if serverInfo != nil {
-		if b = b[:len(b)-1]; b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
 		b = append(b, `"io.modelcontextprotocol/serverInfo":`...)
-		b = append(append(b, serverInfo...), '}')
+		b = append(append(b, serverInfo...), ',')
 	}
+	b[len(b)-1] = '}' // in place of the last comma
 	return append(b, ',')
+}
+
+// appendFacts appends the members of facts, each with a comma behind it, as encoding/json
+// writes them: that takes a microsecond more of the 33 of a Read of 1 KB.
+func appendFacts(b []byte, f *toolcall.Facts) []byte {
+	text := func(key, s string) {
+		if s != "" {
+			b = append(wire.AppendString(append(b, key...), s), ',')
+		}
+	}
+	number := func(key string, n int64, known bool) {
+		if known {
+			b = append(strconv.AppendInt(append(b, key...), n, 10), ',')
+		}
+	}
+	count := func(key string, n int) { number(key, int64(n), n != 0) }
+	text(`"fsmcp/cell":`, f.Cell)
+	if f.Cells != nil {
+		number(`"fsmcp/cells":`, int64(*f.Cells), true)
+	}
+	count(`"fsmcp/displayHeight":`, f.DisplayHeight)
+	count(`"fsmcp/displayWidth":`, f.DisplayWidth)
+	text(`"fsmcp/durability":`, f.Durability)
+	text(`"fsmcp/error":`, f.Error)
+	count(`"fsmcp/errorCode":`, f.ErrorCode)
+	if f.Hash != (toolcall.Facts{}).Hash {
+		b = append(hex.AppendEncode(append(b, `"fsmcp/hash":"`...), f.Hash[:]), `",`...)
+	}
+	if f.AbsolutePath != nil {
+		text(`"fsmcp/isFilePathAbsolute":`, strconv.FormatBool(*f.AbsolutePath))
+	}
+	count(`"fsmcp/lines":`, f.Lines)
+	count(`"fsmcp/originalHeight":`, f.OriginalHeight)
+	number(`"fsmcp/originalSize":`, f.OriginalSize, f.OriginalSize != 0)
+	count(`"fsmcp/originalWidth":`, f.OriginalWidth)
+	count(`"fsmcp/pages":`, f.Pages)
+	count(`"fsmcp/replacements":`, f.Replacements)
+	if f.Size != nil {
+		number(`"fsmcp/size":`, *f.Size, true)
+	}
+	return b
 }
 
 func appendBlock(b []byte, block *toolcall.Block) []byte {

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -28,6 +32,41 @@ func TestFactsAreWrittenAsMeta(t *testing.T) {
 	} {
 		if got := string(appendMeta(nil, c.facts, c.serverInfo)); got != c.want {
 			t.Errorf("%s: %s, not %s", name, got, c.want)
+		}
+	}
+}
+
+// The facts are written as encoding/json writes them, whichever of them are known.
+func TestFactsAreWrittenAsByEncodingJSON(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var f toolcall.Facts
+		for i, v := 0, reflect.ValueOf(&f).Elem(); i < v.NumField(); i++ {
+			if random.IntN(2) == 0 {
+				continue
+			}
+			switch p := v.Field(i).Addr().Interface().(type) {
+			case *string:
+				*p = []string{"busy", `a"<b\`, "é\n"}[random.IntN(3)]
+			case *int:
+				*p = random.IntN(1000)
+			case *int64:
+				*p = random.Int64()
+			case **int:
+				*p = new(random.IntN(3))
+			case **int64:
+				*p = new(random.Int64N(3))
+			case **bool:
+				*p = new(random.IntN(2) == 0)
+			case *state.Sum:
+				p[random.IntN(len(p))] = 1
+			default:
+				t.Fatalf("a field of type %T", p)
+			}
+		}
+		got := "{" + strings.TrimSuffix(string(appendFacts(nil, &f)), ",") + "}"
+		if want := string(wire.AppendJSON(nil, f)); got != want {
+			t.Fatalf("%s\nwant %s", got, want)
 		}
 	}
 }
