@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -187,10 +186,10 @@ func (c *Checker) Decide(r Request) error {
 		}
 	}
 	for _, dir := range d.Policy.Workspace() {
-		d.Names = append(d.Names, Join(dir.Name, r.Path.String()))
+		d.Names = append(d.Names, fsys.Join(dir.Name, r.Path.String()))
 	}
 	if len(d.Names) == 0 {
-		d.Names = []string{Join("", r.Path.String())}
+		d.Names = []string{fsys.Join("", r.Path.String())}
 	}
 	d.Decision = d.Policy.DecideGranted(r.Op, d.Names, c.isThere, r)
 	switch d.Verdict {
@@ -283,6 +282,3 @@ func (c *Checker) fileBy(d Decision, r Request, t *fsys.Target) (*File, error) {
 	f.Hidden = r.Op.Changes() && !readable && (r.Once == nil || !r.Once.Granted(r.Op, t.Path))
 	return f, nil
 }
-
-// Join is a folder and a name in it, in the resolver's spelling.
-func Join(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }

@@ -85,7 +85,7 @@ func (c *Checker) Meant(op perm.Op, e fsys.Elsewhere) string {
 	tail := path.Clean("/" + e.Tail)[1:]
 	for range mostTails {
 		for _, dir := range c.Policy().Workspace() {
-			if name := Join(dir.Name, tail); tail != "" && c.mayMean(op, name) {
+			if name := fsys.Join(dir.Name, tail); tail != "" && c.mayMean(op, name) {
 				return name
 			}
 		}
@@ -104,7 +104,7 @@ func (c *Checker) mayMean(op perm.Op, name string) bool {
 	if c.Readable(name) {
 		return true
 	}
-	dir := path.Dir(name)
+	dir := fsys.DirOf(name)
 	below := func(d perm.Dir) bool { return dir != d.Name && fsys.Within(d.Name, dir) }
 	return op.Changes() && slices.ContainsFunc(c.Policy().Workspace(), below) && c.Readable(dir)
 }

@@ -89,7 +89,7 @@ func (c *Checker) isThere(name string) bool {
 		return false
 	}
 	defer dir.Close()
-	return err == nil && dir.Kind == fsys.Directory && t.Path != Join(dir.Path, t.Asked.Base())
+	return err == nil && dir.Kind == fsys.Directory && t.Path != fsys.Join(dir.Path, t.Asked.Base())
 }
 
 // find resolves an absolute name that no caller gave, without a decision. The target

@@ -91,7 +91,7 @@ func (c *Checker) Links(f *File, wanted func(name string) bool) (names []string)
 			continue
 		}
 		for _, e := range entries {
-			name := Join(dir, e.Name)
+			name := fsys.Join(dir, e.Name)
 			if e.Dir || !wanted(name) {
 				continue
 			}

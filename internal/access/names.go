@@ -1,7 +1,6 @@
 package access
 
 import (
-	"path"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -35,7 +34,7 @@ const (
 )
 
 // dir is the folder of the resolved name.
-func (f *File) dir() string { return path.Dir(f.Path) }
+func (f *File) dir() string { return fsys.DirOf(f.Path) }
 
 // respell makes up for an argument that names nothing: without the blanks around it, then
 // with what answers escape in names as it is, then the one name beside it that merely looks
@@ -104,7 +103,7 @@ func (c *Checker) Near(f *File) (near []string) {
 		return nil
 	}
 	for _, n := range similar.Near(f.Asked.Base(), namesOf(siblings), maxNear*4) {
-		if full := Join(f.Asked.Dir(), n); len(near) < maxNear && c.Readable(full) {
+		if full := fsys.Join(f.Asked.Dir(), n); len(near) < maxNear && c.Readable(full) {
 			near = append(near, full)
 		}
 	}
@@ -113,7 +112,7 @@ func (c *Checker) Near(f *File) (near []string) {
 
 // Listing holds the entries of a folder that a caller may know.
 type Listing struct {
-	Names []string // at most fifty; of a folder with a slash at the end
+	Names []string // at most fifty; of a folder with a separator at the end
 	More  bool     // there are more
 }
 
@@ -128,7 +127,7 @@ func (c *Checker) List(f *File) (l Listing, ok bool) {
 	walk := c.Walk(f, nil)
 	for _, e := range entries {
 		// Readable looks at the disk: most hidden names need no look.
-		if byName := walk.Allowed(e.Name, false) || e.Dir && walk.Allowed(e.Name, true); !byName || !c.Readable(Join(f.Asked.String(), e.Name)) {
+		if byName := walk.Allowed(e.Name, false) || e.Dir && walk.Allowed(e.Name, true); !byName || !c.Readable(fsys.Join(f.Asked.String(), e.Name)) {
 			continue
 		}
 		if len(l.Names) == maxEntries {
@@ -137,7 +136,7 @@ func (c *Checker) List(f *File) (l Listing, ok bool) {
 		}
 		name := e.Name
 		if e.Dir {
-			name += "/"
+			name += fsys.Separator
 		}
 		l.Names = append(l.Names, name)
 	}

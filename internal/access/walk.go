@@ -1,7 +1,6 @@
 package access
 
 import (
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +15,7 @@ import (
 type Walk struct {
 	checker *Checker
 	grants  perm.Grants
-	names   []string // of the folder, each with a slash at its end
+	names   []string // of the folder, each with a separator at its end
 	path    string   // the resolved one of them
 	top     *WalkFolder
 
@@ -25,8 +24,6 @@ type Walk struct {
 	at     time.Time
 	denied map[fileID][]string // resolved names
 }
-
-const separator = string(filepath.Separator)
 
 type fileID struct{ dev, ino uint64 }
 
@@ -37,11 +34,11 @@ const linksFor = 20 * time.Millisecond
 // holds no descriptor.
 func (c *Checker) Walk(f *File, grants perm.Grants) *Walk {
 	w := &Walk{checker: c, grants: grants}
-	slash := func(n string) string { return strings.TrimSuffix(n, separator) + separator }
+	ended := func(n string) string { return strings.TrimSuffix(n, fsys.Separator) + fsys.Separator }
 	for _, n := range f.Names {
-		w.names = append(w.names, slash(n))
+		w.names = append(w.names, ended(n))
 	}
-	w.path = slash(f.Path)
+	w.path = f.Path
 	w.top = &WalkFolder{walk: w}
 	return w
 }
@@ -131,8 +128,14 @@ func (w *Walk) AllowedFile(stamp fsys.Stamp, began time.Time, rel func() string)
 	return true
 }
 
-// Path is the absolute, resolved name of rel, slash-separated and below the folder.
-func (w *Walk) Path(rel string) string { return w.path + filepath.FromSlash(rel) }
+// Path is the absolute, resolved name of rel, slash-separated and below the folder; "" is the
+// folder itself.
+func (w *Walk) Path(rel string) string {
+	if rel == "" {
+		return w.path
+	}
+	return fsys.Join(w.path, rel)
+}
 
 // deniedFiles are the files that deny rules name without wildcards.
 func (w *Walk) deniedFiles(policy *perm.Policy) map[fileID][]string {

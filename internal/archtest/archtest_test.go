@@ -170,6 +170,7 @@ func pure() []ban {
 // pkg is one package of this module.
 type pkg struct {
 	files []*ast.File // without tests, for every system
+	names []string    // of files
 	tests int
 }
 
@@ -208,7 +209,7 @@ func packages(t *testing.T) map[string]*pkg {
 		if err != nil {
 			return err
 		}
-		all[dir].files = append(all[dir].files, file)
+		all[dir].files, all[dir].names = append(all[dir].files, file), append(all[dir].names, name)
 		return nil
 	})
 	if err != nil {

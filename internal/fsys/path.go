@@ -2,7 +2,6 @@ package fsys
 
 import (
 	"path"
-	"runtime"
 	"strings"
 	"unicode/utf16"
 )
@@ -64,54 +63,6 @@ func (p Path) WithBase(name string) Path {
 	q.name = joinName(p.Dir(), name, p.windows)
 	q.folder = false
 	return q
-}
-
-func separator(windows bool) byte {
-	if windows {
-		return '\\'
-	}
-	return '/'
-}
-
-// rootOf is the part of an absolute clean name that cannot be climbed above.
-func rootOf(name string, windows bool) string {
-	if windows {
-		return name[:min(len(name), len(`C:\`))]
-	}
-	return name[:min(len(name), len("/"))]
-}
-
-func dirOf(name string, windows bool) string {
-	root := rootOf(name, windows)
-	end := strings.LastIndexByte(name, separator(windows))
-	if end < len(root) {
-		return root
-	}
-	return name[:end]
-}
-
-func baseOf(name string, windows bool) string {
-	if name == rootOf(name, windows) { // or no name
-		return name
-	}
-	return name[strings.LastIndexByte(name, separator(windows))+1:]
-}
-
-func joinName(dir, name string, windows bool) string {
-	if dir == rootOf(dir, windows) {
-		return dir + name
-	}
-	return dir + string(separator(windows)) + name
-}
-
-// Within reports whether name is dir or lies below it, segment by segment. Both are
-// absolute and clean.
-func Within(dir, name string) bool { return within(dir, name, runtime.GOOS == "windows") }
-
-func within(dir, name string, windows bool) bool {
-	sep := string(separator(windows))
-	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, sep))
-	return ok && (rest == "" || strings.HasPrefix(rest, sep))
 }
 
 // Lexer parses path arguments. It is pure: the same text gives the same Path or

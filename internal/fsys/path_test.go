@@ -373,3 +373,41 @@ func TestWithin(t *testing.T) {
 		t.Error(dir)
 	}
 }
+
+func TestNativeNames(t *testing.T) {
+	for _, tt := range []struct {
+		windows         bool
+		dir, rel        string
+		name, back, end string // of the joined name: itself, its folder, its last segment
+	}{
+		{false, "/", "a", "/a", "/", "a"},
+		{false, "/a", "b/c", "/a/b/c", "/a/b", "c"},
+		{false, `/a`, `b\c`, `/a/b\c`, "/a", `b\c`},
+		{false, "", "a", "/a", "/", "a"},
+		{true, `C:\`, "a", `C:\a`, `C:\`, "a"},
+		{true, `C:\a`, "b/c", `C:\a\b\c`, `C:\a\b`, "c"},
+		{true, `C:\a`, `b\c`, `C:\a\b\c`, `C:\a\b`, "c"},
+	} {
+		name := joinName(tt.dir, native(tt.rel, tt.windows), tt.windows)
+		if back, end := dirOf(name, tt.windows), baseOf(name, tt.windows); name != tt.name || back != tt.back || end != tt.end {
+			t.Errorf("%q and %q: %q, which is %q in %q", tt.dir, tt.rel, name, end, back)
+		}
+		rel, ok := below(tt.dir, name, tt.windows)
+		if !ok || rel != native(tt.rel, tt.windows) {
+			t.Errorf("%q below %q: %q, %v", name, tt.dir, rel, ok)
+		}
+	}
+	for _, tt := range []struct {
+		windows   bool
+		dir, name string
+		rel       string
+		ok        bool
+	}{
+		{false, "/a", "/a", "", true}, {false, "/a", "/ab", "", false}, {false, "/", "/", "", true}, {false, "/a", "/b/a", "", false},
+		{true, `C:\a`, `C:\a`, "", true}, {true, `C:\a`, `C:\ab`, "", false}, {true, `C:\`, `C:\`, "", true}, {true, `C:\a`, `D:\a\b`, "", false},
+	} {
+		if rel, ok := below(tt.dir, tt.name, tt.windows); rel != tt.rel || ok != tt.ok {
+			t.Errorf("%q below %q: %q, %v", tt.name, tt.dir, rel, ok)
+		}
+	}
+}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -56,7 +56,7 @@ func segments(root *os.Root) ([]*segment, error) {
 	}
 	found := make(map[string]*segment)
 	for _, e := range entries {
-		ext := path.Ext(e.Name())
+		ext := filepath.Ext(e.Name())
 		stem := strings.TrimSuffix(e.Name(), ext)
 		journal := ext == journalExt || ext == earlierJournalExt
 		_, id, marked := strings.Cut(stem, "-")

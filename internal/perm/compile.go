@@ -406,7 +406,7 @@ func (b *builder) addLiteral(segs []glob.Segment, parsed *parsedRule, r RuleText
 	}
 	segs = slices.DeleteFunc(slices.Clone(segs), func(s glob.Segment) bool { return s.Kind == glob.Deep })
 	l := Literal{
-		Path:     pathOf(segs),
+		Path:     native(pathOf(segs), b.p.config.Windows),
 		Decision: Decision{Verdict: Deny, Reason: ReasonDenyRule, Rule: r.Text, Source: r.Source, Broken: b.p.config.Broken},
 	}
 	for op := Op(0); op < opCount; op++ {
@@ -453,7 +453,7 @@ func (p *Policy) InForce() []RuleText { return p.inForce }
 // has more than one hard link.
 func (p *Policy) Guarded() []string { return slices.Concat(p.config.Guarded, p.config.Places()) }
 
-// LiteralDenies returns the files that deny rules without wildcards name for an
+// LiteralDenies returns the files, as callers spell names, that deny rules without wildcards name for an
 // operation: a file with more than one link is denied when it is one of them.
 // Of a bare name it is the file in each anchor folder.
 func (p *Policy) LiteralDenies(op Op) []Literal {

@@ -381,6 +381,11 @@ func TestLiteralDenies(t *testing.T) {
 	if got := paths(Write); !slices.Contains(got, "/srv/a") || len(got) != len(reads)+1 {
 		t.Errorf("write: %v", got)
 	}
+	c = Config{Windows: true, Workspace: []Dir{{Name: `C:\proj`}}, Rules: []RuleText{rule(Deny, "Read(.env)", ownUser), rule(Deny, "Read(//c/other/k)", ownUser)}}
+	p, _ = Compile(c)
+	if got := paths(Read); !slices.Equal(got, []string{`C:\proj\.env`, `c:\other\k`}) {
+		t.Errorf("Windows: %q", got)
+	}
 	if p.LiteralDenies(opCount) != nil {
 		t.Error("an unknown operation has files")
 	}

@@ -2,7 +2,6 @@ package refusal
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -75,7 +74,7 @@ func (j judgement) remedy() string {
 		}
 		return fmt.Sprintf(" Only the user can go on: by taking that rule out of %s, or by %s themselves.", where(j.Source), instead)
 	case j.Reason == perm.ReasonMode && outside != "" && outside != j.Path.String():
-		return fmt.Sprintf(" It leads to %s: the user can add the folder %s to the workspace (fsmcp serve --add-dir).", fsys.InSentence(outside), fsys.InSentence(path.Dir(outside)))
+		return fmt.Sprintf(" It leads to %s: the user can add the folder %s to the workspace (fsmcp serve --add-dir).", fsys.InSentence(outside), fsys.InSentence(fsys.DirOf(outside)))
 	case j.Reason == perm.ReasonMode && outside != "":
 		rule, others := j.ruleToAdd(), " The user"
 		if rule != "" {

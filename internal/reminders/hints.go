@@ -1,11 +1,9 @@
 package reminders
 
 import (
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
@@ -34,7 +32,7 @@ func (c *Conversation) Hint(tops []string, name string) string {
 		return ""
 	}
 	var found []string
-	for dir := path.Dir(name); fsys.Within(top, dir) && dir != top; dir = path.Dir(dir) {
+	for dir := fsys.DirOf(name); fsys.Within(top, dir) && dir != top; dir = fsys.DirOf(dir) {
 		found = append(found, c.unreadGuides(top, dir)...)
 	}
 	found = slices.DeleteFunc(found, func(n string) bool { return n == name })
@@ -56,7 +54,8 @@ func packageDirs() []string { return []string{"node_modules", "vendor"} }
 
 // foreign reports whether a folder below top holds other people's code.
 func (c *Conversation) foreign(top, dir string) bool {
-	for segment := range strings.SplitSeq(strings.TrimPrefix(dir, top), "/") {
+	rel, _ := fsys.Below(top, dir)
+	for segment := range strings.SplitSeq(rel, fsys.Separator) {
 		if slices.Contains(packageDirs(), segment) {
 			return true
 		}
@@ -81,7 +80,7 @@ func (c *Conversation) unreadGuides(top, dir string) (found []string) {
 		return nil
 	}
 	for _, base := range guides() {
-		if name := access.Join(dir, base); c.unreadGuide(name) {
+		if name := fsys.Join(dir, base); c.unreadGuide(name) {
 			found = append(found, name)
 		}
 	}
@@ -123,7 +122,7 @@ func (c *Conversation) unreadGuide(name string) bool {
 
 // skills returns the names that skills of a folder would have.
 func (c *Conversation) skills(dir string) (names []string) {
-	t := c.service.Files.ForReading(access.Join(dir, skillsDir))
+	t := c.service.Files.ForReading(fsys.Join(dir, skillsDir))
 	if t == nil {
 		return nil
 	}
@@ -137,17 +136,18 @@ func (c *Conversation) skills(dir string) (names []string) {
 	}
 	for _, e := range entries {
 		if e.Dir {
-			names = append(names, access.Join(access.Join(access.Join(dir, skillsDir), e.Name), skillFile))
+			names = append(names, fsys.Join(fsys.Join(fsys.Join(dir, skillsDir), e.Name), skillFile))
 		}
 	}
 	return names
 }
 
-// SpeaksToAgents reports whether one of a file's names is that of an instruction file.
+// SpeaksToAgents reports whether one of a file's names, or an argument that names it, is that of
+// an instruction file.
 func SpeaksToAgents(names ...string) bool {
 	for _, n := range names {
 		for _, g := range guides() {
-			if strings.EqualFold(path.Base(strings.ReplaceAll(n, `\`, "/")), g) {
+			if strings.EqualFold(n[strings.LastIndexAny(n, `/\`)+1:], g) {
 				return true
 			}
 		}

@@ -67,7 +67,7 @@ func (p *place) keepUnknown(dir int, name string) (Outcome, error) {
 func (p *place) removeDisplaced(name string, out *Outcome) {
 	if sys.Remove(p.sys, p.dir, name) != nil {
 		p.s.leftover.Store(true)
-		out.Left = []string{p.folder() + "/" + name}
+		out.Left = []string{filepath.Join(p.folder(), name)}
 	}
 }
 

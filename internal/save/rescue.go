@@ -1,6 +1,7 @@
 package save
 
 import (
+	"path/filepath"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -17,11 +18,11 @@ type keptAs struct {
 // replaced, or which a dead process left: by Options.Rescue, else beside base under another
 // name. After an error the file is where it was.
 func (s *Saver) keepUnknown(dir int, folder, name, base string) (keptAs, error) {
-	if id, ok := s.handOver(dir, folder+"/"+base, name); ok {
+	if id, ok := s.handOver(dir, filepath.Join(folder, base), name); ok {
 		return keptAs{rescued: []string{id}}, nil
 	}
 	to, err := s.setAside(dir, name, base)
-	return keptAs{saved: []string{folder + "/" + to}}, err
+	return keptAs{saved: []string{filepath.Join(folder, to)}}, err
 }
 
 // handOver gives the bytes of a file to Options.Rescue and removes the file. A program that

@@ -62,13 +62,21 @@ func (s *Searcher) Explain(name string) LeftOut {
 func (s *Searcher) topOf(name string) (top, rel string) {
 	for _, dir := range s.checker.Policy().Workspace() {
 		for _, top := range []string{dir.Name, dir.Real} {
-			if top != "" && fsys.Within(top, name) {
-				return top, strings.Trim(filepath.ToSlash(name[len(top):]), "/")
+			if rel, ok := fsys.Below(top, name); top != "" && ok {
+				return top, filepath.ToSlash(rel)
 			}
 		}
 	}
-	slash := strings.LastIndexAny(name, `/\`)
-	return name[:max(slash, 1)], name[slash+1:]
+	return fsys.DirOf(name), fsys.BaseOf(name)
+}
+
+// topmost is the topmost folder whose ignore files count.
+func (r *root) topmost() string {
+	folder := r.walk.Path("")
+	for range strings.Count(r.above, "/") {
+		folder = fsys.DirOf(folder)
+	}
+	return folder
 }
 
 // explainBelow goes down from a start, one folder after the other.
@@ -79,7 +87,7 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 	for segment := range strings.SplitSeq(rel, "/") {
 		levels = n.enter(dir.Dir, levels)
 		at = path.Join(at, segment)
-		out := LeftOut{Name: access.Join(top, at)}
+		out := LeftOut{Name: fsys.Join(top, at)}
 		_, kind, err := dir.Stat(segment)
 		folder := kind == fsys.Directory
 		ignored := levels.decide(r.above+at, folder)
@@ -92,7 +100,7 @@ func (s *Searcher) explainBelow(r *root, top, rel string) LeftOut {
 			out.Reason = ByLink
 		case ignored.line > 0 && !ignored.kept:
 			out.Reason, out.Line = ByIgnoreFile, ignored.line
-			out.File = access.Join(strings.TrimSuffix(r.walk.Path(""), "/"+r.above), ignored.list.file)
+			out.File = fsys.Join(r.topmost(), ignored.list.file)
 		case !n.folder.Allowed(segment, folder):
 			out.Reason = ByRules
 		}

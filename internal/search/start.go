@@ -1,7 +1,6 @@
 package search
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,10 +100,10 @@ func (s *Searcher) levelsAbove(r *root, f *access.File) {
 	if repository(r) {
 		return // the start is the top
 	}
-	for at := filepath.ToSlash(f.Path); !found && path.Dir(at) != at && !strings.HasSuffix(at, ":"); {
-		name := path.Base(at)
-		at = path.Dir(at)
-		t := s.checker.ForReading(f.Path[:len(at)]) // the system's own spelling
+	for at := f.Path; !found && fsys.DirOf(at) != at; {
+		name := fsys.BaseOf(at)
+		at = fsys.DirOf(at)
+		t := s.checker.ForReading(at)
 		if t == nil || t.Kind != fsys.Directory {
 			if t != nil {
 				t.Close()

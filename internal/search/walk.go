@@ -263,7 +263,7 @@ func (r *run) stop() {
 			n = n.parent
 		}
 		if !covered && (n.parent == nil || n.folder.Searched()) { // a start may be named
-			missed.add(strings.TrimSuffix(n.root.walk.Path(n.rel()), "/"))
+			missed.add(n.root.walk.Path(n.rel()))
 		}
 	}
 	r.outcome.NotSearched, r.outcome.NotSearchedMore = missed.names, missed.more
@@ -515,7 +515,7 @@ func (r *run) unreadable(n *node, file string, err error) {
 	if gone || file == "" && !errors.Is(err, fs.ErrPermission) { // ELOOP, ENOTDIR: a link or a file took the folder's place
 		return
 	}
-	r.addUnreadable(strings.TrimSuffix(n.root.walk.Path(path.Join(n.rel(), file)), "/"))
+	r.addUnreadable(n.root.walk.Path(path.Join(n.rel(), file)))
 }
 
 func (r *run) addUnreadable(name string) {

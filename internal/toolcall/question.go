@@ -3,7 +3,6 @@ package toolcall
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -71,7 +70,7 @@ func (c *Consent) Granted(op perm.Op, path string) bool {
 func NeedConsent(e *access.ConsentError, will, settingsFile string) Outcome {
 	rule, err := refusal.Because(e.Decision), refusal.NeedsConsent(e, settingsFile)
 	message := fmt.Sprintf("%s %s?\n%s", e.Op, fsys.InSentence(e.Path.String()), rule)
-	if e.Resolved != e.Path.String() && !strings.HasSuffix(e.Resolved, "/"+e.Path.String()) { // the clipboard leads nowhere
+	if e.Resolved != e.Path.String() && fsys.BaseOf(e.Resolved) != e.Path.String() { // the clipboard leads nowhere
 		message += "\nIt leads to " + fsys.InSentence(e.Resolved)
 	}
 	if will != "" {

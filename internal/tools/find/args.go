@@ -1,7 +1,7 @@
 package find
 
 import (
-	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/search"
@@ -127,7 +127,7 @@ func (r *finding) globBelow(glob string) string {
 	text, not := strings.CutPrefix(glob, "!")
 	for _, s := range r.starts {
 		for _, name := range append([]string{s.Path}, s.Names...) {
-			if rest, ok := strings.CutPrefix(text, strings.TrimSuffix(name, "/")+"/"); ok && rest != "" && path.IsAbs(name) {
+			if rest, ok := strings.CutPrefix(text, strings.TrimSuffix(filepath.ToSlash(name), "/")+"/"); ok && rest != "" && filepath.IsAbs(name) {
 				if not {
 					return "!/" + rest
 				}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -48,7 +49,7 @@ func startOf(dir, pattern string) (start, rest string) {
 	}
 	above, rest := search.SplitPattern(pattern)
 	if !absolute && dir != "" {
-		above = strings.TrimSuffix(dir, "/") + "/" + above
+		above = strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/" + above
 	}
 	if rest != "" && !strings.Contains(strings.TrimSuffix(rest, "/"), "/") {
 		rest = "/" + rest
@@ -79,7 +80,7 @@ func (r *finding) names(found *search.Found, w search.Window, folders bool) tool
 	for i, m := range found.Matches {
 		pieces[i] = piece{text: r.naming.name(m.Path)}
 		if m.Dir {
-			pieces[i].text += "/"
+			pieces[i].text += fsys.Separator
 		}
 	}
 	one, many, in := "file", "files", " in "+counted(found.Folders, "folder", "folders")

@@ -20,16 +20,16 @@ func (n naming) name(name string) string { return phrase.Untagged(fsys.Printable
 // inSentence writes such a name within a sentence.
 func (n naming) inSentence(name string) string { return fsys.InSentence(n.relative(name)) }
 
-// relative has "./" before a name that Read would take for something else, or that could
+// relative has "." and a separator before a name that Read would take for something else, or that could
 // pass for a sentence of fsmcp, which begins with a parenthesis.
 func (n naming) relative(name string) string {
 	for _, base := range n.base {
-		if base == "" || name == base || !fsys.Within(base, name) {
+		rel, below := fsys.Below(base, name)
+		if base == "" || !below || rel == "" {
 			continue
 		}
-		rel := strings.TrimPrefix(name[len(base):], "/")
 		if strings.HasPrefix(rel, "~") || strings.HasPrefix(rel, "(") || strings.Contains(rel, ":") || rel != strings.TrimSpace(rel) {
-			return "./" + rel
+			return "." + fsys.Separator + rel
 		}
 		return rel
 	}
