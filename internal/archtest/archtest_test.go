@@ -157,6 +157,7 @@ var layers = map[string]layer{
 	"internal/faults":           {imports: []string{"internal/mcptest"}},
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
 	"internal/mcptest/protocol": {never: pure()},
+	"internal/volumetest":       {never: []ban{noNet, noProtocol, noCommand, noLog, noWatch}},
 	"internal/shortrun":         {never: []ban{noProcess, noNet, noProtocol, noCommand, noWatch}},
 	"internal/release":          {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 
