@@ -31,7 +31,7 @@ func newFolder(t *testing.T) folder {
 		return perm.RuleText{Text: text, List: list, Source: perm.Source{Name: "--deny", Level: perm.Flag}}
 	}
 	policy, warnings := perm.Compile(perm.Config{
-		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, CaseSensitive: true,
+		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, CaseSensitive: true, Windows: runtime.GOOS == "windows",
 		Rules: []perm.RuleText{rule("Read(.env)", perm.Deny), rule("Edit(.env)", perm.Deny), rule("Read(secret/**)", perm.Deny), rule("Read(*.hidden*)", perm.Deny), rule("Read(private.txt)", perm.Ask)},
 	})
 	if len(warnings) > 0 {

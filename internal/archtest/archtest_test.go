@@ -99,7 +99,7 @@ var layers = map[string]layer{
 	"internal/perm":          {imports: []string{"internal/perm/glob", "internal/perm/places", "internal/similar"}, never: pure()},
 	"internal/perm/glob":     {never: pure()},
 	"internal/perm/places":   {never: pure()},
-	"internal/fsys":          {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/fsys":          {imports: []string{"internal/perm/glob"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save":          {imports: []string{"internal/fsys", "internal/keylock", "internal/owndir", "internal/perm/glob", "internal/save/sys", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save/sys":      {imports: []string{"internal/filelock", "internal/fsys", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/text/charset":  {imports: []string{"internal/span"}, never: pure()},

@@ -60,7 +60,10 @@ func (t *Target) pinFound(s lookup) (Stamp, Kind, error) {
 	return stamp, kindOf(stamp), err
 }
 
-func (t *Target) pinFolder(s lookup) { t.pin.folder = int(s.spot) }
+func (t *Target) pinFolder(s lookup) string {
+	t.pin.folder = int(s.spot)
+	return s.done
+}
 
 // lookUp follows a name until it ends or reaches a link. Mostly that is one call; when that
 // call fails, the walk finds the reason.

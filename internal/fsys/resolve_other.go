@@ -15,10 +15,10 @@ const onWindows = runtime.GOOS == "windows"
 
 // Resolver finds what paths lead to. It keeps nothing open and is safe for
 // concurrent use.
-type Resolver struct{}
+type Resolver struct{ trueName trueNamer }
 
 // NewResolver makes a resolver.
-func NewResolver() *Resolver { return &Resolver{} }
+func NewResolver() *Resolver { return &Resolver{trueName: systemNamer} }
 
 // Absent reports nothing here: false proves nothing.
 func (r *Resolver) Absent(Path) bool { return false }
@@ -28,11 +28,17 @@ type spot = fs.FileInfo
 
 func (t *Target) pinFound(s lookup) (Stamp, Kind, error) {
 	t.pin.info = s.spot
-	stamp, err := Lstat(s.done)
+	stamp, name, err := t.pin.trueName(s.done)
+	t.Path = name
+	t.note(name)
 	return stamp, kindOfMode(s.spot.Mode()), err
 }
 
-func (t *Target) pinFolder(s lookup) { t.pin.deepest = s.done }
+// pinFolder notes the folder in which a name is missing, and returns its true name.
+func (t *Target) pinFolder(s lookup) string {
+	_, t.pin.deepest, _ = t.pin.trueName(s.done)
+	return t.pin.deepest
+}
 
 // lookUp goes down a name one segment at a time and follows nothing.
 func (r *Resolver) lookUp(name string, _ bool) (lookup, error) {

@@ -63,20 +63,28 @@ func kindBits(mode fs.FileMode) uint32 {
 	return 0
 }
 
-// Lstat returns the stamp of an absolute name, of a link its own. It opens the handle
-// without access to the content.
+// Lstat returns the stamp of an absolute name, of a link its own.
 func Lstat(name string) (Stamp, error) {
-	wide, err := windows.UTF16PtrFromString(name)
+	f, err := openForAttributes(name)
 	if err != nil {
 		return Stamp{}, err
+	}
+	defer f.Close()
+	return StampOf(f)
+}
+
+// openForAttributes opens an absolute name, of a link its own object, without access to the
+// content.
+func openForAttributes(name string) (*os.File, error) {
+	wide, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return nil, err
 	}
 	const shareAll = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 	handle, err := windows.CreateFile(wide, windows.FILE_READ_ATTRIBUTES, shareAll, nil, windows.OPEN_EXISTING,
 		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
 	if err != nil {
-		return Stamp{}, err
+		return nil, err
 	}
-	f := os.NewFile(uintptr(handle), name)
-	defer f.Close()
-	return StampOf(f)
+	return os.NewFile(uintptr(handle), name), nil
 }

@@ -72,14 +72,15 @@ func fault(op, name string, err error) error {
 
 // pinMissing takes over the deepest existing folder, and the missing names below it.
 func (t *Target) pinMissing(s lookup) error {
-	t.pinFolder(s)
+	folder := t.pinFolder(s)
 	names := strings.Split(s.rest, string(separator(onWindows)))
 	// Only a link's text can hold ".." here: it climbs out of a folder
 	// that does not exist, and that leads nowhere in the system's eyes.
 	if slices.Contains(names, "..") {
 		return fault("resolve", t.Asked.name, syscall.ENOENT)
 	}
-	t.Path = joinName(s.done, s.rest, onWindows)
+	t.note(joinName(s.done, s.rest, onWindows))
+	t.Path = joinName(folder, s.rest, onWindows)
 	t.note(t.Path)
 	if len(names) > 1 {
 		t.missing = names[:len(names)-1]

@@ -10,13 +10,14 @@ import (
 
 // pin holds the state and the open files of a target.
 type pin struct {
-	info    fs.FileInfo // of what exists
-	deepest string      // for Missing: the deepest existing folder
-	folder  *os.Root    // nil until asked for
-	closed  bool
+	trueName trueNamer
+	info     fs.FileInfo // of what exists
+	deepest  string      // for Missing: the deepest existing folder
+	folder   *os.Root    // nil until asked for
+	closed   bool
 }
 
-func newPin(*Resolver) pin { return pin{} }
+func newPin(r *Resolver) pin { return pin{trueName: r.trueName} }
 
 // Close gives the descriptors back. It may be called again, and on the target
 // that comes beside an error.

@@ -6,9 +6,9 @@ import (
 )
 
 // windowsFault returns why Windows takes a name for something else than a file of that name,
-// "" if it does not: other machines, devices, streams, short names, names that
-// lose their last characters. It checks the argument before cleaning, so that "CON/.." cannot hide its
-// first part.
+// "" if it does not: other machines, devices, streams, names that lose their last
+// characters. It checks the argument before cleaning, so that "CON/.." cannot hide its first
+// part. A short (8.3) name is no fault: the true name of its file is judged.
 func windowsFault(raw string) string {
 	if !utf8.ValidString(raw) {
 		return "is not valid UTF-8"
@@ -55,8 +55,6 @@ func windowsSegmentFault(segment string) string {
 		return "has a name that ends with a dot or a blank"
 	case isReserved(segment):
 		return "contains a name that Windows reserves for a device"
-	case isShortName(segment):
-		return "contains what may be a short (8.3) name"
 	}
 	return ""
 }
@@ -75,18 +73,4 @@ func isReserved(segment string) bool {
 		number, isPort = strings.CutPrefix(stem, "LPT")
 	}
 	return isPort && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
-}
-
-// isShortName knows the form of generated 8.3 names: "PROGRA~1", "A~12.TXT".
-// Such a name is a second name of a file that rules know by its first.
-func isShortName(segment string) bool {
-	stem, ext, _ := strings.Cut(segment, ".")
-	if len(stem) > 8 || len(ext) > 3 || strings.Contains(ext, ".") {
-		return false
-	}
-	tilde := strings.LastIndexByte(stem, '~')
-	if tilde < 1 || tilde == len(stem)-1 {
-		return false
-	}
-	return strings.Trim(stem[tilde+1:], "0123456789") == ""
 }

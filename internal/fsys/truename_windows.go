@@ -1,0 +1,71 @@
+package fsys
+
+import (
+	"strings"
+
+	"golang.org/x/sys/windows"
+)
+
+// How GetFinalPathNameByHandle names an object (FILE_NAME_*); both with a drive's letter.
+const (
+	nameNormalized = 0x0
+	nameOpened     = 0x8
+)
+
+// systemNamer asks the system for the final name of the open object: with long names, and on the
+// drive that a substituted one stands for. On a network drive that would be a UNC name,
+// which no argument can be: it keeps its drive, and each segment is as its folder has it.
+func systemNamer(name string) (Stamp, string, error) {
+	f, err := openForAttributes(name)
+	if err != nil {
+		return Stamp{}, name, err
+	}
+	defer f.Close()
+	stamp, err := StampOf(f)
+	if err != nil {
+		return stamp, name, err
+	}
+	handle := windows.Handle(f.Fd())
+	if path, ok := finalName(handle, nameNormalized); ok {
+		return stamp, path, nil
+	}
+	if path, ok := finalName(handle, nameOpened); ok {
+		name = path
+	}
+	return stamp, bySteps(name, true, longName), nil
+}
+
+// finalName returns the name of an open object, if it has one on a drive.
+func finalName(handle windows.Handle, how uint32) (path string, ok bool) {
+	buf := make([]uint16, windows.MAX_PATH)
+	for {
+		n, err := windows.GetFinalPathNameByHandle(handle, &buf[0], uint32(len(buf)), how)
+		if err != nil {
+			return "", false
+		}
+		if int(n) < len(buf) {
+			path = strings.TrimPrefix(windows.UTF16ToString(buf[:n]), `\\?\`)
+			return strings.ToUpper(path[:min(len(path), 1)]) + path[min(len(path), 1):], onDrive(path)
+		}
+		buf = make([]uint16, n)
+	}
+}
+
+// longName returns the long name of what a folder holds under a segment, which has no wildcard;
+// the segment if the system does not say.
+func longName(folder, segment string) string {
+	wide, err := windows.UTF16PtrFromString(joinName(folder, segment, true))
+	if err != nil {
+		return segment
+	}
+	var data windows.Win32finddata
+	search, err := windows.FindFirstFile(wide, &data)
+	if err != nil {
+		return segment
+	}
+	windows.FindClose(search)
+	if name := windows.UTF16ToString(data.FileName[:]); name != "" {
+		return name
+	}
+	return segment
+}
