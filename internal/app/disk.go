@@ -15,7 +15,8 @@ func WithDisk(s settings.System) settings.System {
 	known := &firstNames{first: make(map[string][]string)}
 	s.OS, s.Read, s.List, s.Real, s.Folder = runtime.GOOS, disk.Read, disk.List, disk.Real, known.names
 	s.Owned = disk.Owned(s.Home)
-	s.FileRule, s.RuleFault = perm.FileRule, perm.Fault
+	s.WSL = disk.WSL
+	s.FileRule, s.RuleFault = perm.FileRule, func(r perm.RuleText) string { return perm.Fault(r, s.Notation()) }
 	return s
 }
 

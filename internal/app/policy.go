@@ -42,6 +42,8 @@ func policyConfig(cfg settings.Config) perm.Config {
 		Broken:           cfg.Broken,
 		CaseSensitive:    !foldsCase,
 		Windows:          runtime.GOOS == "windows",
+		Getenv:           cfg.System().Getenv,
+		WSL:              cfg.System().WSL,
 		Guarded:          cfg.Guarded(),
 		Rules:            cfg.Rules,
 	}

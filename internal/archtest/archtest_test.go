@@ -69,7 +69,7 @@ var layers = map[string]layer{
 		never:   []ban{noProcess, noNet, noProtocol, noCommand, noWatch},
 	},
 	"internal/tools/find": {
-		imports: []string{"internal/access", "internal/fsys", "internal/perm", "internal/phrase", "internal/refusal", "internal/search", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
+		imports: []string{"internal/access", "internal/fsys", "internal/perm", "internal/perm/notation", "internal/phrase", "internal/refusal", "internal/search", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/commit": {
@@ -96,8 +96,9 @@ var layers = map[string]layer{
 	"internal/state":         {imports: []string{"internal/fsys", "internal/keylock", "internal/span", "internal/text"}, never: pure()},
 	"internal/similar":       {imports: []string{"internal/span"}, never: pure()},
 	"internal/jsonc":         {never: pure()},
-	"internal/perm":          {imports: []string{"internal/perm/glob", "internal/perm/places", "internal/similar"}, never: pure()},
+	"internal/perm":          {imports: []string{"internal/perm/glob", "internal/perm/notation", "internal/perm/places", "internal/similar"}, never: pure()},
 	"internal/perm/glob":     {never: pure()},
+	"internal/perm/notation": {never: pure()},
 	"internal/perm/places":   {never: pure()},
 	"internal/fsys":          {imports: []string{"internal/perm/glob"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save":          {imports: []string{"internal/fsys", "internal/keylock", "internal/owndir", "internal/perm/glob", "internal/save/sys", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
@@ -112,7 +113,7 @@ var layers = map[string]layer{
 	"internal/media":           {never: append(pure(), noVips, noPDF)},
 	"internal/clients":         {imports: []string{"internal/fsys", "internal/jsonc", "internal/save", "internal/settings/disk", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/lsp/servers":     {imports: []string{"internal/lsp"}, never: pure()},
-	"internal/settings":        {imports: []string{"internal/hooks", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm", "internal/similar", "internal/span"}, never: pure()},
+	"internal/settings":        {imports: []string{"internal/hooks", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm", "internal/perm/notation", "internal/similar", "internal/span"}, never: pure()},
 	"internal/settings/disk":   {imports: []string{"internal/settings"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/settings/follow": {imports: []string{"internal/watch"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// It starts the server that it tests.

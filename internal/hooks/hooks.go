@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -25,7 +26,9 @@ const (
 
 // Hook is one command of the user's.
 type Hook struct {
-	Glob string // selects files, as package nameglob says
+	Glob string // selects files, as it is written
+	// Names is Glob in the form of package nameglob, each of its meanings; nil: Glob has it.
+	Names []string
 	// Command is a program and its arguments. One without a slash is looked for in
 	// PATH and then in the folder of From, a relative one in that folder.
 	Command []string
@@ -131,7 +134,11 @@ type List []Hook
 // List costs nothing.
 func (l List) For(names []string, fold bool) (out List) {
 	for _, h := range l {
-		if nameglob.Match(h.Glob, names, fold) {
+		globs := h.Names
+		if globs == nil {
+			globs = []string{h.Glob}
+		}
+		if slices.ContainsFunc(globs, func(g string) bool { return nameglob.Match(g, names, fold) }) {
 			out = append(out, h)
 		}
 	}

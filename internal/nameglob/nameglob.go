@@ -6,7 +6,6 @@ package nameglob
 
 import (
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -20,7 +19,7 @@ func Match(glob string, names []string, fold bool) bool {
 		glob = strings.ToLower(glob)
 	}
 	for _, name := range names {
-		name = filepath.ToSlash(name)
+		name = slashed(name)
 		if fold {
 			name = strings.ToLower(name)
 		}
@@ -29,6 +28,15 @@ func Match(glob string, names []string, fold bool) bool {
 		}
 	}
 	return false
+}
+
+// slashed returns a name of Windows, "C:\\a", as "/C:/a". Absolute names of other systems
+// begin with a slash.
+func slashed(name string) string {
+	if name == "" || name[0] == '/' {
+		return name
+	}
+	return "/" + strings.ReplaceAll(name, `\`, "/")
 }
 
 func matches(glob, name string) bool {

@@ -26,6 +26,11 @@ func TestMatch(t *testing.T) {
 			t.Errorf("%s, %s: %v", c.glob, c.name, got)
 		}
 	}
+	for glob, want := range map[string]bool{"/C:/w/**": true, "/?:/w/*": true, "w/*.txt": true, "a.txt": true, "/C:/*": false, "/w/*": false} {
+		if got := Match(glob, []string{`c:\w\A.txt`}, true); got != want {
+			t.Errorf("on Windows %s: %v", glob, got)
+		}
+	}
 	if !Match(".env", []string{"/w/link", "/w/real/.env"}, true) {
 		t.Error("a link to a secret file is no secret")
 	}

@@ -65,7 +65,11 @@ func Anchors(c Config) []string {
 		b.anchor(d)
 	}
 	slices.Sort(b.anchors)
-	return slices.Compact(b.anchors)
+	dirs := slices.Compact(b.anchors)
+	for i, dir := range dirs {
+		dirs[i] = native(dir, c.Windows)
+	}
+	return dirs
 }
 
 type builder struct {
@@ -216,8 +220,9 @@ func (b *builder) addRule(i int32) {
 		b.warnings.add(Warning{Kind: Untrusted, Rule: r})
 		return
 	}
-	parsed := parseRule(r)
-	w := Warning{Kind: parsed.kind, Rule: r, Nearest: parsed.nearest}
+	parsed := parseRule(r, b.p.config.notation())
+	windows := b.p.config.Windows
+	w := Warning{Kind: parsed.kind, Rule: r, Nearest: parsed.nearest, windows: windows}
 	if parsed.ok {
 		w.ReadAs = parsed.meant
 	}
@@ -226,10 +231,10 @@ func (b *builder) addRule(i int32) {
 		return
 	}
 	kind, likely := misspelt(parsed.text, b.clean(b.p.config.Home))
-	b.warnings.add(Warning{Kind: kind, Rule: r, Likely: likely})
-	if b.p.config.Windows {
-		parsed.spec.drive()
+	if kind == noWarning {
+		kind, likely = parsed.doubt, nil
 	}
+	b.warnings.add(Warning{Kind: kind, Rule: r, Likely: likely, windows: windows})
 	if !b.anchorsOnly {
 		b.p.inForce = append(b.p.inForce, r)
 	}
@@ -245,16 +250,25 @@ func (b *builder) addRule(i int32) {
 		b.addPattern(nil, rulePattern{rule: i, list: r.List, ops: parsed.ops})
 		return
 	}
+	b.addSpec(i, r, &parsed)
+	if parsed.also != nil {
+		parsed.spec = *parsed.also
+		b.addSpec(i, r, &parsed)
+	}
+}
+
+// addSpec adds one meaning of a rule's pattern.
+func (b *builder) addSpec(i int32, r RuleText, parsed *parsedRule) {
 	dirs := b.anchorsOf(r, parsed.spec.base)
 	if len(dirs) == 0 {
-		b.warnings.add(Warning{Kind: NoAnchor, Rule: r})
+		b.warnings.add(Warning{Kind: NoAnchor, Rule: r, windows: b.p.config.Windows})
 		return
 	}
-	b.addSlashed(r, &parsed, dirs)
+	b.addSlashed(r, parsed, dirs)
 	for _, dir := range dirs {
 		for s := &parsed.spec.pattern; s != nil; s = s.Also {
 			segs, _ := anchored(dir, s, parsed.spec.floats(r.List)) // parseRule refuses what climbs
-			b.addAnchored(segs, &parsed, i, r)
+			b.addAnchored(segs, parsed, i, r)
 		}
 	}
 }
@@ -432,15 +446,16 @@ func (b *builder) addSlashed(r RuleText, parsed *parsedRule, dirs []string) {
 // "//path" was probably meant.
 func (p *Policy) MistakenAnchors(exists func(path string) bool) []Warning {
 	var ws warnings
+	is := func(name string) bool { return exists(native(name, p.config.Windows)) }
 next:
 	for _, s := range p.slashed {
 		for _, dir := range s.anchors {
-			if exists(joined(dir, s.path)) {
+			if is(joined(dir, s.path)) {
 				continue next
 			}
 		}
-		if exists(s.path) {
-			ws.add(Warning{Kind: MistakenAnchor, Rule: s.rule})
+		if is(s.path) {
+			ws.add(Warning{Kind: MistakenAnchor, Rule: s.rule, windows: p.config.Windows})
 		}
 	}
 	return ws

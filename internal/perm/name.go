@@ -60,17 +60,6 @@ func slashes(name string, windows bool) string {
 	return name
 }
 
-// drive reads the first segment of a "//" rule as a drive, with or without its colon.
-func (s *spec) drive() {
-	segs := s.pattern.Segments
-	if s.base != fromRoot || len(segs) == 0 || segs[0].Kind != glob.Exact {
-		return
-	}
-	if t := segs[0].Text; len(t) == 1 && glob.IsAlpha(t[0]) {
-		segs[0].Text = t + ":"
-	}
-}
-
 // inside reports whether the name lies in a workspace directory, by whole segments.
 func (p *Policy) inside(n *name) bool {
 	for i := range p.roots {

@@ -3,6 +3,8 @@ package perm
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
 
 // addPasteLines sets the allow rules that would have allowed the operation. It is called only
@@ -15,7 +17,7 @@ func (q *question) addPasteLines() {
 		if n.null || !q.needsRule(n, byMode) {
 			continue
 		}
-		line := pasteLine(q.op, n.exact)
+		line := pasteLine(q.op, n.exact, q.p.config.Windows)
 		if line == "" {
 			return
 		}
@@ -41,13 +43,16 @@ var escapes = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
 // pasteLine returns the rule that allows an operation on exactly this path. It returns "" if
 // settings cannot hold the rule or if the rule would open the whole disk.
-func pasteLine(op Op, path string) string {
+func pasteLine(op Op, path string, windows bool) string {
 	if path == "/" || !utf8.ValidString(path) {
 		return ""
 	}
 	tool := "Edit"
 	if op == Read {
 		tool = "Read"
+	}
+	if windows {
+		return tool + "(//" + notation.Written(path[1:]) + ")"
 	}
 	spec := escapes.Replace(path[1:])
 	if before, blank := strings.CutSuffix(spec, " "); blank {

@@ -14,6 +14,8 @@
 // takes 0.7 microseconds with ten rules, 12 with 1,000 mixed rules, 24 with 1,000 wildcards.
 package perm
 
+import "github.com/fsmcp/fsmcp/internal/perm/notation"
+
 // Op is an operation of a tool on a file.
 type Op uint8
 
@@ -202,6 +204,15 @@ type Config struct {
 	Moved []Dir
 	// Windows takes names with backslashes and drive letters.
 	Windows bool
+	// Getenv gives the variables that rules on Windows may begin with; nil: none is set.
+	Getenv func(string) string
+	// WSL reports whether the drives of Windows are below /mnt; nil: they are not.
+	WSL func() bool
+}
+
+// notation returns how people write rules here.
+func (c *Config) notation() notation.System {
+	return notation.System{Windows: c.Windows, Home: c.Home, Getenv: c.Getenv, WSL: c.WSL}
 }
 
 // Reason names the step that decided, as a short phrase for explanations.

@@ -128,10 +128,13 @@ func (p *Policy) nearRepository(folder, made string, exists func(string) bool) b
 
 // native gives a path the form in which callers know it.
 func native(path string, windows bool) string {
-	if windows && len(path) >= 3 && path[2] == ':' {
-		return strings.ReplaceAll(path[1:], "/", `\`)
+	if !windows || len(path) < 3 || path[2] != ':' {
+		return path
 	}
-	return path
+	if path = path[1:]; len(path) == len("C:") {
+		path += "/"
+	}
+	return strings.ReplaceAll(path, "/", `\`)
 }
 
 // exceptionAllows reports whether one of the user's own allow rules spells out every marked

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
 
 // A writing is the text of a rule, split.
@@ -201,16 +202,19 @@ func climbs(s *spec, list List) bool {
 // sentence about the source; "" if it does not. In fsmcp's own files, flags and variables
 // that is every rule that cannot be understood as it is written, in Claude Code's files
 // only one that has no likely meaning.
-func Fault(r RuleText) string {
+func Fault(r RuleText, on notation.System) string {
 	if r.List == Allow {
 		return ""
 	}
-	p := parseRule(r)
-	mistyped := slices.Contains([]WarningKind{Malformed, UnknownTool, MatchesNothing}, p.kind)
+	p := parseRule(r, on)
+	mistyped := p.hopeless || p.kind == Malformed || p.kind == UnknownTool
 	if !mistyped || r.Source.Claude && !p.hopeless {
 		return ""
 	}
-	why := fmt.Sprintf("has the %s rule %q, which cannot be understood", r.List, r.Text)
+	why := fmt.Sprintf("has the %s rule %s, which cannot be understood", r.List, quoted(r.Text, on.Windows))
+	if p.hopeless && p.kind != MatchesNothing {
+		why += fmt.Sprintf(": it %s", p.kind)
+	}
 	if p.meant != "" {
 		why += fmt.Sprintf("; did you mean %q?", p.meant)
 	}

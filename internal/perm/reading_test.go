@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
@@ -85,7 +86,7 @@ func TestSlipsNeverOpen(t *testing.T) {
 	}
 	// silent reports where a rule is looser than the right one and nothing says so.
 	silent := func(list List, right *Policy, text string, src Source, paths []string) string {
-		if !src.Claude && Fault(rule(list, text, src)) != "" {
+		if !src.Claude && fault(rule(list, text, src)) != "" {
 			return ""
 		}
 		p, warned := compile(list, text, src)
@@ -109,7 +110,7 @@ func TestSlipsNeverOpen(t *testing.T) {
 				right := tool + "(" + spec + ")"
 				for _, list := range []List{Deny, Ask} {
 					policy, _ := compile(list, right, src)
-					if why := Fault(rule(list, right, src)); why != "" {
+					if why := fault(rule(list, right, src)); why != "" {
 						t.Errorf("the right rule %s %q %s", list, right, why)
 					}
 					for _, s := range slips(tool, spec) {
@@ -197,15 +198,15 @@ func TestMistypedRules(t *testing.T) {
 		if got != c.counts {
 			t.Errorf("%q counts as %q, want %q (%v)", c.text, got, c.counts, ws)
 		}
-		if why := Fault(rule(Deny, c.text, claudeUser)); why != "" {
+		if why := fault(rule(Deny, c.text, claudeUser)); why != "" {
 			t.Errorf("%q closes in Claude Code's file: %s", c.text, why)
 		}
 		for _, src := range []Source{ownUser, flagSource} {
-			if why := Fault(rule(Deny, c.text, src)); (why != "") != c.closes {
+			if why := fault(rule(Deny, c.text, src)); (why != "") != c.closes {
 				t.Errorf("%q in %s: %q", c.text, src.Name, why)
 			}
 		}
-		if why := Fault(rule(Allow, c.text, ownUser)); why != "" {
+		if why := fault(rule(Allow, c.text, ownUser)); why != "" {
 			t.Errorf("%q closes as an allow rule: %s", c.text, why)
 		}
 	}
@@ -222,13 +223,13 @@ func TestFaultWords(t *testing.T) {
 		{"Read(*/../x)", ""},
 	} {
 		want := fmt.Sprintf("has the deny rule %q, which cannot be understood%s", c.text, c.likely)
-		if got := Fault(rule(Deny, c.text, ownUser)); got != want {
+		if got := fault(rule(Deny, c.text, ownUser)); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
 	// In Claude Code's files too, a file tool's pattern that matches nothing closes.
 	for text, closes := range map[string]bool{"Read(a[b)": true, "edit(*/../x)": true, "Bash(a[b)": false, "Monitor(a[b)": false, "We[b": false} {
-		if why := Fault(rule(Deny, text, claudeUser)); (why != "") != closes {
+		if why := fault(rule(Deny, text, claudeUser)); (why != "") != closes {
 			t.Errorf("%q: %q", text, why)
 		}
 	}
@@ -253,7 +254,7 @@ func TestNoRuleIsSilent(t *testing.T) {
 			switch foreign := isForeignTool(canonicalForeign(word)) || strings.ContainsAny(word, wildcards) || word != "" && namesTool(word); {
 			case len(p.InForce()) == 1:
 				kinds["in force"]++
-			case Fault(r) != "":
+			case fault(r) != "":
 				kinds["closes"]++
 			case len(ws) == 1 && (ws[0].Kind == Negated || ws[0].Kind == OtherTool || ws[0].Kind == MatchesNothing && foreign):
 				kinds["left alone"]++
@@ -269,3 +270,6 @@ func TestNoRuleIsSilent(t *testing.T) {
 		t.Errorf("only %v were met", kinds)
 	}
 }
+
+// fault returns why a source with the rule counts as broken, on Linux.
+func fault(r RuleText) string { return Fault(r, notation.System{}) }

@@ -1,9 +1,11 @@
 package perm
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
 
 // opSet is a set of operations.
@@ -16,6 +18,7 @@ type parsedRule struct {
 	ops  opSet
 	bare bool // every file
 	spec spec
+	also *spec // the second meaning of a deny or ask rule, nil if there is none
 
 	ok       bool        // the rule counts
 	kind     WarningKind // its fault, or noWarning
@@ -23,6 +26,7 @@ type parsedRule struct {
 	text     string      // the rule as it is read
 	meant    string      // the well-formed rule that was likely meant, if another was written
 	hopeless bool        // no name can match the pattern
+	doubt    WarningKind // what else the pattern seems to mean, or noWarning
 }
 
 // spec is the part in parentheses.
@@ -48,15 +52,16 @@ const (
 
 // parseRule reads one rule. A faulty rule counts if that makes decisions stricter: a deny
 // or ask rule is read as what was likely meant.
-func parseRule(r RuleText) (p parsedRule) {
-	w := splitRule(r.Text)
-	p.text = r.Text
+func parseRule(r RuleText, on notation.System) (p parsedRule) {
+	text := on.Slashes(r.Text)
+	w := splitRule(text)
+	p.text = text
 	if strings.HasPrefix(w.tool, "!") || strings.HasPrefix(unquoted(w.body), "!") {
 		p.kind = Negated
 		return p
 	}
 	if r.List != Allow {
-		w = likely(r.Text)
+		w = likely(text)
 	}
 	if w.tool == "" || w.flaw && r.List == Allow {
 		p.kind = Malformed
@@ -73,20 +78,43 @@ func parseRule(r RuleText) (p parsedRule) {
 		p.bare, p.ok = true, true
 		return p
 	}
-	var err error
-	p.spec, err = parseSpec(w.body)
+	p.read(w, r, on)
+	return p
+}
+
+// read reads the text in the parentheses.
+func (p *parsedRule) read(w writing, r RuleText, on notation.System) {
+	reading, err := on.Read(w.body)
+	if err == nil {
+		p.spec, err = parseSpec(reading.Text)
+	}
+	if fault := notation.Fault(""); errors.As(err, &fault) {
+		p.kind, p.hopeless = WarningKind(fault), true
+		if _, likely := misspelt(w.String(), ""); len(likely) > 0 {
+			p.meant = likely[0]
+		}
+		return
+	}
 	if err != nil || climbs(&p.spec, r.List) {
-		p.kind, p.hopeless, p.meant = MatchesNothing, true, escaped(w)
-		return p
+		p.kind, p.hopeless, p.meant = MatchesNothing, true, escaped(w, on)
+		return
 	}
 	if len(p.spec.pattern.Segments) == 0 && r.List == Allow {
 		// A directory's own name alone ("//", ".") would allow everything in it: too much
 		// for a likely mistake.
 		p.kind = Malformed
-		return p
+		return
 	}
-	p.ok = true
-	return p
+	p.ok, p.doubt = true, WarningKind(reading.Doubt)
+	if on.Windows && notation.Escaped(r.Text) {
+		p.doubt = WarningKind(notation.Escape)
+	}
+	if r.List == Allow || reading.Also == "" {
+		return
+	}
+	if also, err := parseSpec(reading.Also); err == nil && !climbs(&also, r.List) {
+		p.also = &also
+	}
 }
 
 // suggestion returns the rule that was likely meant with a tool that is unknown.
@@ -114,10 +142,13 @@ func (w writing) counted() string {
 
 // escaped returns a rule whose pattern matches nothing with its brackets taken literally, ""
 // if that is no rule, either.
-func escaped(w writing) string {
-	w.body = strings.TrimRight(strings.ReplaceAll(w.body, "[", `\[`), `\`)
-	if s, err := parseSpec(w.body); err != nil || climbs(&s, Deny) {
+func escaped(w writing, on notation.System) string {
+	body := strings.TrimRight(strings.ReplaceAll(w.body, "[", `\[`), `\`)
+	if s, err := parseSpec(body); err != nil || climbs(&s, Deny) {
 		return ""
+	}
+	if w.body = body; on.Windows {
+		w.body = strings.ReplaceAll(body, `\[`, "[[]")
 	}
 	return w.counted()
 }

@@ -85,6 +85,8 @@ type Warning struct {
 	// Others counts further rules with the same fault; only kinds with the same text for
 	// every rule are gathered.
 	Others int
+
+	windows bool // the system of the rule
 }
 
 // String returns the warning as one line: place, rule, fact.
@@ -93,7 +95,7 @@ func (w Warning) String() string {
 	if w.Rule.Source.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, w.Rule.Source.Line)
 	}
-	s := fmt.Sprintf("%s: %s rule %q %s", where, w.Rule.List, w.Rule.Text, w.Kind)
+	s := fmt.Sprintf("%s: %s rule %s %s", where, w.Rule.List, quoted(w.Rule.Text, w.windows), w.Kind)
 	if w.Nearest != "" {
 		s += fmt.Sprintf(" (nearest: %s)", w.Nearest)
 	}
@@ -110,6 +112,15 @@ func (w Warning) String() string {
 		s += fmt.Sprintf(" (and %d more)", w.Others)
 	}
 	return s
+}
+
+// quoted quotes a rule as it is written. A rule of Windows is full of backslashes: they are
+// not doubled.
+func quoted(text string, windows bool) string {
+	if windows && strconv.CanBackquote(text) {
+		return `"` + text + `"`
+	}
+	return strconv.Quote(text)
 }
 
 // warnings collects Compile's warnings.

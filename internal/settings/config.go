@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
 
 // Flags are the command line of serve and call. Zero values were not given.
@@ -59,11 +60,18 @@ type System struct {
 	// it: as given, one for each link on the way, resolved last. Later answers are
 	// the same, so that no later link widens the workspace.
 	Folder func(dir string) []string
+	// WSL reports whether this is a Linux system in Windows; nil: it is not.
+	WSL func() bool
 	// FileRule reports whether a permission rule is about files; nil: every one is.
 	FileRule func(rule string) bool
 	// RuleFault returns why a source with this rule counts as broken, as the rest of a
 	// sentence about the source; "" if it does not. nil: no rule makes a source broken.
 	RuleFault func(perm.RuleText) string
+}
+
+// Notation returns how people write patterns of files on this system.
+func (s System) Notation() notation.System {
+	return notation.System{Windows: s.OS == "windows", Home: s.Home, Getenv: s.Getenv, WSL: s.WSL}
 }
 
 // Config holds every setting. It never changes: a change on disk makes a new one.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -56,13 +57,26 @@ func (m *merger) exclude() (globs []string) {
 	for _, s := range settingsOf[[]string](m, keyHistoryExclude) {
 		if s.may(trusted, m.trust) {
 			found = true
-			globs = append(globs, s.is...)
+			for _, glob := range s.is {
+				globs = append(globs, m.excludes(s.Layer, s.line, glob)...)
+			}
 		}
 	}
 	if !found {
 		return defaultExclude()
 	}
 	return globs
+}
+
+// excludes returns a glob as it is matched on this system. One that cannot be understood
+// excludes every file: it was to keep a secret.
+func (m *merger) excludes(l Layer, line int, glob string) []string {
+	all, err := globsOf(m.origin.system.Notation(), glob)
+	if err != nil {
+		m.warnings = append(m.warnings, fmt.Sprintf("%s:%d: the glob %s of %q %v; until it is mended the history keeps no file's text", l.File.Name, line, glob, keyHistoryExclude.path, err))
+		return []string{everyFile}
+	}
+	return all
 }
 
 // takeSize reads a number of bytes: 1048576, "1MB", "1.5 GB".

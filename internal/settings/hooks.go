@@ -2,7 +2,9 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/jsonc"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
 
 // Hooks holds the commands to run around a change, in their order: the user's own before
@@ -103,14 +106,53 @@ func (p *parser) hooks(k *key, v hujson.Value, read hooks.List, isList bool) {
 	}
 }
 
-// hooksOf returns the hooks of all sources together.
+// hooksOf returns the hooks of all sources together. A hook before a change whose glob
+// cannot be understood on this system is a broken one.
 func (m *merger) hooksOf(k *key) (out hooks.List) {
 	for _, ofProject := range []bool{false, true} {
 		for _, s := range settingsOf[hooks.List](m, k) {
-			if s.File.Level.InProject() == ofProject && s.may(trusted, m.trust) {
-				out = append(out, s.is...)
+			if s.File.Level.InProject() != ofProject || !s.may(trusted, m.trust) {
+				continue
+			}
+			for _, h := range s.is {
+				if h, ok := m.named(k, h); ok {
+					out = append(out, h)
+				}
 			}
 		}
 	}
 	return out
+}
+
+// named returns a hook with its glob as it is matched on this system; ok is false for one
+// that is left out.
+func (m *merger) named(k *key, h hooks.Hook) (named hooks.Hook, ok bool) {
+	on := m.origin.system.Notation()
+	if !on.Windows {
+		return h, true
+	}
+	var err error
+	if h.Names, err = globsOf(on, h.Glob); err == nil {
+		return h, true
+	}
+	why := fmt.Sprintf("its \"glob\" %s %v", h.Glob, err)
+	h.Names, h.Broken = []string{everyFile}, cmp.Or(h.Broken, why)
+	guards, effect := k == keyHooksBefore, "is ignored"
+	if guards {
+		effect = "cannot be run, and until it is mended no file is changed"
+	}
+	m.warnings = append(m.warnings, fmt.Sprintf("%s:%d: an entry of %q %s: %s", h.From, h.Line, k.path, effect, why))
+	return h, guards
+}
+
+// errGlob says that a glob has no meaning on this system.
+var errGlob = errors.New("is no pattern of names")
+
+// globsOf returns the globs of names that a glob stands for on this system.
+func globsOf(on notation.System, glob string) ([]string, error) {
+	all, err := on.Globs(glob)
+	if err == nil && slices.ContainsFunc(all, func(g string) bool { return !doublestar.ValidatePattern(g) }) {
+		err = errGlob
+	}
+	return all, err
 }

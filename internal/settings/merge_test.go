@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
 
 // Every cell of the table that says which file may set which key: a file's value either
@@ -263,7 +264,7 @@ func TestFaultsEndTheStart(t *testing.T) {
 		{Flags{Allow: []string{"raed(x)"}, Deny: []string{"Bash(rm:*)", "Read(!x)"}, PermissionMode: "manual"}, map[string]string{"FSMCP_PERMISSION_MODE": "yolo"}, ""},
 	} {
 		s := env(c.env)
-		s.RuleFault = perm.Fault
+		s.RuleFault = ruleFault
 		_, _, err := New(c.flags, s, 1000)
 		if got := fmt.Sprint(err); c.want != got && (c.want != "" || err != nil) {
 			t.Errorf("%+v: %s\nwant %s", c.flags, got, c.want)
@@ -285,7 +286,7 @@ func TestMistypedRuleCloses(t *testing.T) {
 		{userClaude, "raed(.env)", ""}, {claude, ".env", ""}, {managed, "Read(", ""}, {userOwn, "Bash(rm", ""}, {userOwn, "Read(ok)", ""},
 	} {
 		s := with(env(nil), map[string]string{c.file: fmt.Sprintf(text, c.rule)})
-		s.RuleFault = perm.Fault
+		s.RuleFault = ruleFault
 		got, _, err := New(Flags{Settings: settingsFileIf(c.file)}, s, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -435,5 +436,36 @@ func TestPDFsByClient(t *testing.T) {
 		if got := cfg.PDFFor(c.client, PDF{}); got != c.want {
 			t.Errorf("%s, %v: %+v, want %+v", c.client, c.env, got, c.want)
 		}
+	}
+}
+
+// ruleFault is the check of rules as on Linux.
+func ruleFault(r perm.RuleText) string { return perm.Fault(r, notation.System{}) }
+
+// Globs of hooks and of the history are matched as people write them on Windows. One that
+// cannot be understood closes: the hook refuses, the history keeps no text.
+func TestWindowsGlobs(t *testing.T) {
+	files := map[string]string{userOwn: `{"history": {"exclude": ["C:\\proj\\secrets\\**", "keys\\*.txt", "\\\\srv\\share\\**"]},
+		"hooks": {"beforeFileEdited": [{"glob": "sub\\*.txt", "command": ["x"]}, {"glob": "%TEMP%\\*", "command": ["x"]}],
+			"afterFileEdited": [{"glob": "C:\\proj\\**", "command": ["x"]}, {"glob": "//srv/share/*", "command": ["x"]}]}}`}
+	s := with(env(nil), files)
+	s.OS = "windows"
+	c, warnings, err := New(Flags{}, s, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(c.History.Exclude); got != "[/C:/proj/secrets/** keys/*.txt **]" {
+		t.Error(got)
+	}
+	for _, name := range []string{`C:\proj\sub\a.txt`, `C:\proj\SUB\a.txt`} {
+		if got := c.Hooks.Before.For([]string{name}, true); len(got) != 2 || got[0].Glob != `sub\*.txt` || !strings.Contains(got[1].Broken, `its "glob" %TEMP%\* has a variable`) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := c.Hooks.After; len(got) != 1 || len(got.For([]string{`C:\proj\a`}, true)) != 1 || len(got.For([]string{`D:\proj\a`}, true)) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if all := strings.Join(warnings, "\n"); strings.Count(all, "TEMP") != 1 || strings.Count(all, "srv") != 2 {
+		t.Error(all)
 	}
 }

@@ -102,7 +102,7 @@ func TestReloadOfOwnersAndSlips(t *testing.T) {
 	}{{userOwn, false}, {"/home/u/dotfiles.json", true}} {
 		files := map[string]string{c.file: rules("-Read(x) +Edit(a)")}
 		s := with(env(nil), files)
-		s.RuleFault = perm.Fault
+		s.RuleFault = ruleFault
 		foreign := ""
 		s.Owned = func(File, []int) Ownership { return Ownership{Foreign: foreign} }
 		flags := Flags{Settings: c.file}

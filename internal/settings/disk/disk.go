@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/settings"
@@ -72,4 +73,11 @@ func Real(name string) string {
 			return name
 		}
 	}
+}
+
+// WSL reports whether this is a Linux system in Windows (source: the name that Microsoft
+// gives its kernels).
+func WSL() bool {
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	return err == nil && strings.Contains(strings.ToLower(string(release)), "microsoft")
 }
