@@ -86,7 +86,7 @@ func (b *currentSettings) compile(cfg settings.Config) {
 	for _, w := range warnings {
 		b.warn(w)
 	}
-	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home}, before: hooksOf(cfg.Hooks.Before, cfg.Home), after: hooksOf(cfg.Hooks.After, cfg.Home), lspServers: cfg.LSP.Allowed()}
+	e := &snapshot{tokenCounter: b.tokenCounter(cfg.TokensAPI), config: cfg, policy: policy, lexer: fsys.Lexer{OS: runtime.GOOS, Home: cfg.Home, Getenv: cfg.System().Getenv}, before: hooksOf(cfg.Hooks.Before, cfg.Home), after: hooksOf(cfg.Hooks.After, cfg.Home), lspServers: cfg.LSP.Allowed()}
 	if cfg.EmptyDir() {
 		e.namedFolders = []access.Folder{{}}
 	}

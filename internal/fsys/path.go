@@ -71,6 +71,9 @@ type Lexer struct {
 	OS   string // as runtime.GOOS
 	Home string // absolute; "" if there is none
 	Base string // absolute folder that relative arguments start from; "" if there is none
+	// Getenv gives the variables that a pattern or an argument on Windows may begin with; nil:
+	// none is set.
+	Getenv func(string) string
 }
 
 // Parse reads one path argument. "~" and "~/..." start from the home directory,

@@ -217,6 +217,8 @@ const (
 	BadStart              = "bad_argument: path %q cannot be used: it %s. Give the absolute path of a folder or a file."
 	NotAFolder            = "bad_argument: %s is not a folder. Name the folder to search with path."
 	badGlob               = "bad_argument: %s %q cannot be parsed: a bracket or brace is not closed, or the backslash at its end escapes nothing. Patterns look like *.go or src/**/*.{ts,tsx}."
+	BadNotation           = "bad_argument: %s %q cannot be used: it %v. Patterns look like *.go, src/**/*.go or C:/folder/**/*.go."
+	ForeignPattern        = "bad_argument: %s %q begins as a path of another system. Use %q; without the slash at its beginning it starts from the folder that is searched."
 	unknownType           = "bad_argument: There is no file type %q.%s the files with glob, such as *.%s."
 	neverSearched         = "bad_argument: Folders named .git and fsmcp's own folders are never searched. Name another folder with path."
 	lateSearch            = "busy: The search was given up: other searches took the time. Make the same call again later, or narrow it."

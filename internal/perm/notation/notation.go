@@ -292,6 +292,9 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 // isDrive reports whether s is a letter and a colon.
 func isDrive(s string) bool { return len(s) == 2 && s[1] == ':' && isLetter(s[0]) }
 
+// OnDrive reports whether a pattern begins with a drive letter and a slash.
+func OnDrive(text string) bool { return len(text) >= 3 && isDrive(text[:2]) && text[2] == '/' }
+
 // anyDrive reports whether a pattern before a colon matches drives.
 func anyDrive(pattern string) bool {
 	return pattern == "?" || pattern == "*" || classes().FindString(pattern) == pattern

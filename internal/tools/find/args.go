@@ -1,9 +1,11 @@
 package find
 
 import (
-	"path/filepath"
+	"path"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
+	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/search"
 )
 
@@ -121,21 +123,80 @@ func (a *GrepArgs) unused() (names []string) {
 	return names
 }
 
+// notation is how people write patterns on this system.
+func (f *Finder) notation() notation.System {
+	l := f.Opener.Access.Lexer()
+	return notation.System{Windows: l.OS == "windows", Home: l.Home, Getenv: l.Getenv}
+}
+
+// written returns a pattern of an argument in the form of the matchers. On Windows an absolute
+// one begins with its drive. A name of Git Bash or WSL is refused with the name that it means.
+func written(on notation.System, argument, pattern string) (string, error) {
+	if !on.Windows {
+		return pattern, nil
+	}
+	r, err := on.Read(pattern)
+	switch {
+	case err != nil:
+		return "", refusal.New(refusal.BadNotation, argument, pattern, err)
+	case r.Also != "":
+		return "", refusal.New(refusal.ForeignPattern, argument, pattern, strings.TrimPrefix(r.Also, "//"))
+	}
+	return strings.TrimPrefix(r.Text, "//"), nil
+}
+
+// globsOf returns the globs of a list, in the form of the matchers.
+func globsOf(on notation.System, list string) ([]string, error) {
+	all := globs(on.Slashes(list))
+	for i, glob := range all {
+		text, not := strings.CutPrefix(glob, "!")
+		text, err := written(on, "glob", text)
+		if err != nil {
+			return nil, err
+		}
+		if all[i] = text; not {
+			all[i] = "!" + text
+		}
+	}
+	return all, nil
+}
+
 // globBelow makes a glob that begins with the absolute name of a start one that begins there: in
 // a glob, as in an ignore file, a slash at the beginning stands for the start.
-func (r *finding) globBelow(glob string) string {
+func (r *finding) globBelow(on notation.System, glob string) string {
 	text, not := strings.CutPrefix(glob, "!")
+	if whole, ok := on.Root(text); ok && on.Windows && strings.HasPrefix(text, "~/") {
+		text = whole[1:]
+	}
 	for _, s := range r.starts {
 		for _, name := range append([]string{s.Path}, s.Names...) {
-			if rest, ok := strings.CutPrefix(text, strings.TrimSuffix(filepath.ToSlash(name), "/")+"/"); ok && rest != "" && filepath.IsAbs(name) {
-				if not {
-					return "!/" + rest
-				}
+			rest, ok := cutFolder(on, text, name)
+			switch {
+			case !ok || rest == "":
+			case not:
+				return "!/" + rest
+			default:
 				return "/" + rest
 			}
 		}
 	}
 	return glob
+}
+
+// cutFolder returns the rest of a glob that begins with the absolute name of a folder, as a
+// pattern or as it is.
+func cutFolder(on notation.System, glob, dir string) (rest string, ok bool) {
+	dir = strings.TrimSuffix(on.Slashes(dir), "/") + "/"
+	if !on.Windows {
+		rest, ok = strings.CutPrefix(glob, dir)
+		return rest, ok && path.IsAbs(dir)
+	}
+	for _, dir := range []string{dir, notation.Literal(dir)} {
+		if len(glob) >= len(dir) && strings.EqualFold(glob[:len(dir)], dir) {
+			return glob[len(dir):], true
+		}
+	}
+	return "", false
 }
 
 // globs splits a list at its commas, but not within braces or brackets.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -245,7 +246,7 @@ func TestGlobsBelowAStart(t *testing.T) {
 	for glob, want := range map[string]string{
 		"*.go": "*.go", "/src/*.go": "/src/*.go", "/data/w/*.go": "/*.go", "!/home/you/w/src/**": "!/src/**", "/data/v/a/b": "/a/b", "/data/ww/*": "/data/ww/*", "/data/w/": "/data/w/",
 	} {
-		if got := r.globBelow(glob); got != want {
+		if got := r.globBelow(notation.System{}, glob); got != want {
 			t.Errorf("%s: %s, want %s", glob, got, want)
 		}
 	}
@@ -267,9 +268,40 @@ func TestStartOf(t *testing.T) {
 		{"", "/abs/", "/abs", ""},
 		{"", "..a/*", "", "..a/*"},
 	} {
-		if start, rest := startOf(c.path, c.pattern); start != c.start || rest != c.rest {
+		if start, rest := startOf(notation.System{}, c.path, c.pattern); start != c.start || rest != c.rest {
 			t.Errorf("%q, %q: %q, %q", c.path, c.pattern, start, rest)
 		}
+	}
+}
+
+// Patterns of Windows start where those with slashes do.
+func TestStartOnWindows(t *testing.T) {
+	on := notation.System{Windows: true, Home: `C:\Users\u`, Getenv: func(string) string { return `C:\Users\[u]\AppData` }}
+	for _, c := range []struct{ path, pattern, start, rest string }{
+		{"", `x\**\*.txt`, "", "x/**/*.txt"}, {"", `.\x\*.txt`, "", "x/*.txt"},
+		{"", `C:\proj\**\*.txt`, "C:/proj", "**/*.txt"}, {"", "C:/proj/*.txt", "C:/proj", "/*.txt"}, {"", `\\?\C:\proj\*.txt`, "C:/proj", "/*.txt"},
+		{"", `C:\*.txt`, "C:/", "/*.txt"}, {"", "//c/proj/**/a", "C:/proj", "**/a"}, {"", `~\x\*`, "~/x", "/*"},
+		{"", `%APPDATA%\x\*`, "C:/Users/[u]/AppData/x", "/*"}, {`C:\proj\src`, `..\lib\*.go`, "C:/proj/lib", "/*.go"}, {`C:\w`, `a\`, `C:\w`, "a/"},
+	} {
+		pattern, err := written(on, "pattern", c.pattern)
+		if start, rest := startOf(on, c.path, pattern); err != nil || start != c.start || rest != c.rest {
+			t.Errorf("%q, %q: %q, %q, %v", c.path, c.pattern, start, rest, err)
+		}
+	}
+	for pattern, want := range map[string]string{
+		"/c/proj/*.txt": `Use "C:/proj/*.txt"`, "/mnt/d/**": `Use "D:/**"`, `\\srv\share\*`: "names another machine", `%TEMP%\*`: "has a variable",
+	} {
+		if _, err := written(on, "pattern", pattern); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
+	r := &finding{starts: []*access.File{{Target: &fsys.Target{Path: `C:\proj`}}}}
+	all, err := globsOf(on, `src\*.{go,ts}, !C:\PROJ\gen\*.go,c:/proj/[ab]/*,~\x`)
+	for i := range all {
+		all[i] = r.globBelow(on, all[i])
+	}
+	if got := strings.Join(all, " "); err != nil || got != "src/*.{go,ts} !/gen/*.go /[ab]/* ~/x" {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

@@ -3,11 +3,11 @@ package find
 import (
 	"context"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
@@ -22,9 +22,14 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) tool
 	if a.Pattern == "" {
 		return toolcall.Failed(refusal.New(refusal.EmptyPattern))
 	}
-	start, pattern := startOf(a.Path, a.Pattern)
+	on := f.notation()
+	asked, err := written(on, "pattern", a.Pattern)
+	if err != nil {
+		return toolcall.Failed(err)
+	}
+	start, pattern := startOf(on, a.Path, asked)
 	if namesFolder(pattern) {
-		return toolcall.Failed(refusal.New(refusal.OnlyAFolder, a.Pattern, strings.TrimRight(a.Pattern, "/")+"/*"))
+		return toolcall.Failed(refusal.New(refusal.OnlyAFolder, a.Pattern, strings.TrimRight(asked, "/")+"/*"))
 	}
 	r, out := f.begin(call, NameGlob, start, a.Pattern)
 	if out.Err != nil {
@@ -41,20 +46,23 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) tool
 
 // startOf splits a pattern that leads elsewhere, an absolute one or one with "..", into the
 // folder to start from and the rest. The rest holds in that folder, not at any depth.
-func startOf(dir, pattern string) (start, rest string) {
+func startOf(on notation.System, dir, pattern string) (start, rest string) {
 	pattern = cleanPattern(pattern)
-	absolute := filepath.IsAbs(pattern) || strings.HasPrefix(pattern, "~/")
+	absolute := path.IsAbs(pattern) && !on.Windows || on.Windows && notation.OnDrive(pattern) || strings.HasPrefix(pattern, "~/")
 	if !absolute && !slices.Contains(strings.Split(pattern, "/"), "..") {
 		return dir, strings.TrimPrefix(pattern, "./")
 	}
 	above, rest := search.SplitPattern(pattern)
 	if !absolute && dir != "" {
-		above = strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/" + above
+		above = strings.TrimSuffix(on.Slashes(dir), "/") + "/" + above
 	}
 	if rest != "" && !strings.Contains(strings.TrimSuffix(rest, "/"), "/") {
 		rest = "/" + rest
 	}
-	return path.Clean(above), rest
+	if start = path.Clean(above); on.Windows && strings.HasSuffix(start, ":") {
+		start += "/" // a drive
+	}
+	return start, rest
 }
 
 // cleanPattern removes empty segments and "." from the inside of a pattern.

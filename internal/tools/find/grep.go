@@ -13,12 +13,16 @@ import (
 
 // Grep answers a Grep.
 func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) toolcall.Outcome {
-	q := search.GrepQuery{Pattern: a.Pattern, Globs: globs(a.Glob), Type: a.Type, Fold: a.Fold, Multiline: a.Multiline}
+	q := search.GrepQuery{Pattern: a.Pattern, Type: a.Type, Fold: a.Fold, Multiline: a.Multiline}
+	on := f.notation()
+	var err error
+	if q.Globs, err = globsOf(on, a.Glob); err != nil {
+		return toolcall.Failed(err)
+	}
 	var known bool
 	if q.Mode, known = modes()[a.OutputMode]; !known {
 		return toolcall.Failed(refusal.New(refusal.BadOutputMode, strings.Join([]string{outputFiles, outputContent, outputCount}, ", "), a.OutputMode))
 	}
-	var err error
 	if q.Window, err = window(a.HeadLimit, a.Offset, defaultResults); err != nil {
 		return toolcall.Failed(err)
 	}
@@ -37,7 +41,7 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) tool
 		r.notes = append(r.notes, "(Ignored without output_mode \"content\": "+strings.Join(unused, ", ")+".)")
 	}
 	for i, glob := range q.Globs {
-		q.Globs[i] = r.globBelow(glob)
+		q.Globs[i] = r.globBelow(on, glob)
 	}
 	q.Window.MaxBytes = r.bytes()
 	found, err := f.Searcher.Grep(ctx, r.scope(a.IncludeIgnored), q)
