@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
 
 // ElsewhereError: the argument is spelt as another system or program spells it, and names
@@ -31,7 +32,7 @@ func (c *Checker) Parse(raw string) (fsys.Path, error) {
 	switch {
 	case !ok:
 		return p, err
-	case e.Kind != fsys.FileURL:
+	case !taken(e):
 		return p, &ElsewhereError{raw, e}
 	}
 	if p, err = lexer.Parse(e.Path); err == nil {
@@ -49,7 +50,7 @@ func (c *Checker) fromElsewhere(r Request) (Request, []Spelling, error) {
 	if !ok || r.Exact {
 		return r, nil, nil
 	}
-	if e.Kind != fsys.FileURL {
+	if !taken(e) {
 		if c.Exists(r.Op, r.Path, perm.Ask) {
 			return r, nil, nil
 		}
@@ -60,8 +61,15 @@ func (c *Checker) fromElsewhere(r Request) (Request, []Spelling, error) {
 		return r, nil, nil
 	}
 	r.Path = decoded
-	return r, []Spelling{{Path: decoded, How: FromURL}}, err
+	how := FromURL
+	if e.Kind == fsys.Blanks {
+		how = Trimmed
+	}
+	return r, []Spelling{{Path: decoded, How: how}}, err
 }
+
+// taken reports whether a spelling is taken for the path that it means.
+func taken(e fsys.Elsewhere) bool { return e.Kind == fsys.FileURL || e.Kind == fsys.Blanks }
 
 // mostTails bounds how many ends of a path are looked for below the workspace.
 const mostTails = 12
@@ -70,6 +78,11 @@ const mostTails = 12
 // known. Of a guess it names only what exists and may be known; for a change, a new name in
 // a folder that exists.
 func (c *Checker) Meant(op perm.Op, e fsys.Elsewhere) string {
+	if e.Kind == fsys.Variable {
+		l := c.Lexer()
+		on := notation.System{Windows: true, Home: l.Home, Getenv: l.Getenv}
+		e.Path, _ = on.Expand(e.Tail)
+	}
 	if e.Path != "" {
 		if inner, ok := fsys.ParseElsewhere(e.Path, c.Lexer().OS); ok {
 			return c.Meant(op, inner)

@@ -23,7 +23,7 @@ type Elsewhere struct {
 // ElsewhereKind is the way in which an argument is spelt.
 type ElsewhereKind int
 
-// The ways. Only a FileURL is taken for its Path.
+// The ways. Only FileURL and Blanks are taken for their Path.
 const (
 	FileURL  ElsewhereKind = iota + 1
 	BadURL                 // a file: URL with an invalid escape
@@ -34,6 +34,9 @@ const (
 	Drive                  // a drive letter, on a system without them
 	Mount                  // a drive as other programs mount it, on Windows
 	Quoted
+	Variable // begins with a variable of Windows, which Tail holds with the rest
+	Device   // a name on a drive in the device name space, on Windows
+	Blanks   // blanks around a name that Windows cannot have; taken for its Path
 )
 
 // ParseElsewhere reports whether an argument is spelt in such a way on a system (GOOS). It
@@ -53,7 +56,7 @@ func ParseElsewhere(raw, goos string) (e Elsewhere, ok bool) {
 	case hasScheme(s):
 		return Elsewhere{Kind: OtherURL}, true
 	case windows:
-		return parseMount(s)
+		return parseWindows(raw, s)
 	case onDrive(s):
 		return driveOf(s), true
 	case strings.HasPrefix(s, `\\`):
@@ -152,6 +155,27 @@ func machineOf(s string) Elsewhere {
 		return Elsewhere{Kind: Machine, Guess: "/" + tail, Tail: tail}
 	}
 	return Elsewhere{Kind: Machine, Guess: "/" + s, Tail: share + "/" + tail}
+}
+
+// parseWindows knows what is not a name on Windows although it names a file there. s is raw
+// without the blanks around it.
+func parseWindows(raw, s string) (e Elsewhere, ok bool) {
+	if e, ok = parseMount(s); ok {
+		return e, true
+	}
+	slashed := strings.ReplaceAll(s, `\`, "/")
+	for _, device := range []string{"//?/", "//./", "/??/"} {
+		if rest, ok := strings.CutPrefix(slashed, device); ok && onDrive(rest) {
+			return Elsewhere{Kind: Device, Path: strings.ReplaceAll(rest, "/", `\`)}, true
+		}
+	}
+	switch variable, _, _ := strings.Cut(slashed, "/"); {
+	case foldPrefix(variable, "$env:"), len(variable) > 2 && variable[0] == '%' && strings.IndexByte(variable[1:], '%') == len(variable)-2:
+		return Elsewhere{Kind: Variable, Tail: s}, true
+	case raw != s && (onDrive(s) || strings.TrimRight(raw, " ") != raw):
+		return Elsewhere{Kind: Blanks, Path: s}, true
+	}
+	return e, false
 }
 
 // parseMount knows drives as MSYS, WSL and Cygwin mount them.

@@ -41,6 +41,8 @@ func Elsewhere(e *access.ElsewhereError, meant, workspace string) error {
 		fsys.Machine:  "names a file on another machine (UNC), which this system does not reach by such a name",
 		fsys.Drive:    "begins with a drive letter, which this system does not have",
 		fsys.Mount:    "is a path of another system",
+		fsys.Variable: "begins with a variable, which the tools do not expand",
+		fsys.Device:   "is in the device name space",
 		fsys.Quoted:   "is in quotes, and nothing bears that name",
 	}[e.Kind]
 	way := "Give the absolute path of a file."

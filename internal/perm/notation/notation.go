@@ -180,19 +180,32 @@ var classes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 
 // expanded replaces a variable at the beginning by what it names.
 func (s System) expanded(text string) (string, error) {
+	dir, rest, err := s.folder(text)
+	return Literal(dir) + rest, err
+}
+
+// Expand returns the name, with "/" as separator, of a name that begins with a variable.
+func (s System) Expand(name string) (expanded string, ok bool) {
+	dir, rest, err := s.folder(s.Slashes(name))
+	return dir + rest, err == nil && dir != ""
+}
+
+// folder splits a text with "/" as separator into the folder that a variable at its
+// beginning names, and the rest.
+func (s System) folder(text string) (dir, rest string, err error) {
 	if !strings.ContainsAny(text, "%$") {
-		return text, nil
+		return "", text, nil
 	}
 	at := variables().FindStringIndex(text)
 	if at == nil {
-		return text, nil
+		return "", text, nil
 	}
-	rest := text[at[1]:]
+	rest = text[at[1]:]
 	value := s.value(text[:at[1]])
 	if at[0] > 0 || value == "" || rest != "" && rest[0] != '/' || variables().MatchString(rest) {
-		return "", Variable
+		return "", "", Variable
 	}
-	return Literal(strings.TrimRight(s.Slashes(value), "/")) + rest, nil
+	return strings.TrimRight(s.Slashes(value), "/"), rest, nil
 }
 
 // value returns the folder that a variable names, "" if it is not known.
