@@ -145,7 +145,9 @@ func (s process) folder(dir string) (string, error) {
 		return "", errors.New("--dir is empty")
 	}
 	abs := filepath.Clean(dir)
-	if !filepath.IsAbs(dir) {
+	if tilde(s.system.OS, dir) {
+		abs = s.system.Absolute(dir, s.system.WorkDir)
+	} else if !filepath.IsAbs(dir) {
 		if s.system.WorkDir == "" {
 			return "", errors.New("the working directory is unknown: --dir names the workspace, with its absolute path")
 		}

@@ -92,10 +92,16 @@ func (s process) explain(a *app.App, paths []string, asJSON bool) error {
 // fromWorkDir resolves relative names in the user's working directory, unlike the tools,
 // which use the workspace.
 func fromWorkDir(s settings.System, path string) string {
-	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
+	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || tilde(s.OS, path) {
 		return path
 	}
 	return filepath.Join(s.WorkDir, path)
+}
+
+// tilde reports whether a name starts from the home directory on a system (GOOS) whose
+// shells leave that to programs.
+func tilde(system, name string) bool {
+	return system == "windows" && (name == "~" || strings.HasPrefix(name, "~/") || strings.HasPrefix(name, `~\`))
 }
 
 // printHooks adds the commands that run when the file is changed.

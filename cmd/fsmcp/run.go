@@ -241,10 +241,14 @@ func addJSONFlag(cmd *cobra.Command, asJSON *bool, content string) {
 
 // addRuleFlags adds the flags that the rules follow from.
 func addRuleFlags(cmd *cobra.Command, f *settings.Flags) {
-	flags := cmd.Flags()
-	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as 'Read(.env)'; may be repeated (FSMCP_DENY, one a line)")
-	flags.StringArrayVar(&f.Ask, "ask", nil, "ask before `RULE`, such as 'Edit(migrations/**)' (FSMCP_ASK)")
-	flags.StringArrayVar(&f.Allow, "allow", nil, "allow `RULE` outside the workspace, such as 'Read(//etc/hosts)' (FSMCP_ALLOW)")
+	flags, outside, quote := cmd.Flags(), "Read(//etc/hosts)", "'"
+	if runtime.GOOS == "windows" {
+		outside, quote = `Read(C:\ProgramData\**)`, `"` // cmd knows no single quotes
+	}
+	quoted := func(rule string) string { return quote + rule + quote }
+	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as "+quoted("Read(.env)")+"; may be repeated (FSMCP_DENY, one a line)")
+	flags.StringArrayVar(&f.Ask, "ask", nil, "ask before `RULE`, such as "+quoted("Edit(migrations/**)")+" (FSMCP_ASK)")
+	flags.StringArrayVar(&f.Allow, "allow", nil, "allow `RULE` outside the workspace, such as "+quoted(outside)+" (FSMCP_ALLOW)")
 	flags.StringArrayVar(&f.AddDirs, "add-dir", nil, "one more workspace `DIR`; may be repeated (FSMCP_ADD_DIR, one a line)")
 	flags.StringVar(&f.PermissionMode, "permission-mode", "", "what happens where no rule decides, a `MODE`: default, acceptEdits, plan, dontAsk or bypassPermissions (FSMCP_PERMISSION_MODE; default acceptEdits)")
 	flags.StringVar(&f.PlanFile, "plan-file", "", "the one `FILE` that may be written in plan mode (FSMCP_PLAN_FILE)")

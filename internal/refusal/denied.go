@@ -2,6 +2,7 @@ package refusal
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -63,7 +64,7 @@ func (j judgement) remedy() string {
 	outside := j.Outside()
 	switch {
 	case len(j.Policy.Workspace()) == 0:
-		return ` The user can make the project's folder the workspace, by naming it in fsmcp's arguments in the client's configuration, as in "args": ["serve", "/your/project"].` + j.ruleToAdd()
+		return ` The user can make the project's folder the workspace, by naming it in fsmcp's arguments in the client's configuration, as in "args": ["serve", ` + exampleFolder(runtime.GOOS) + `].` + j.ruleToAdd()
 	case j.Reason == perm.ReasonAskRule:
 		instead := "making this change"
 		if j.Op == perm.Read {
@@ -96,8 +97,25 @@ func (j judgement) ruleToAdd() string {
 	if rule == "" || phrase.Untagged(fsys.Printable(rule)) != rule {
 		return ""
 	}
-	return fmt.Sprintf(" To allow it, the user can add %q to permissions.allow in %s, or start fsmcp with --allow '%s'.",
-		rule, fsys.InSentence(j.settings), strings.ReplaceAll(rule, "'", `'\''`))
+	return fmt.Sprintf(" To allow it, the user can add %q to permissions.allow in %s, or start fsmcp with --allow %s.",
+		rule, fsys.InSentence(j.settings), shellWord(rule, runtime.GOOS))
+}
+
+// exampleFolder is the name of a folder of a system as JSON has it.
+func exampleFolder(system string) string {
+	if system == "windows" {
+		return `"C:\\your\\project"`
+	}
+	return `"/your/project"`
+}
+
+// shellWord quotes a rule for the shells of a system: cmd knows no single quotes, and no
+// name on Windows has a double one.
+func shellWord(rule, system string) string {
+	if system == "windows" {
+		return `"` + rule + `"`
+	}
+	return "'" + strings.ReplaceAll(rule, "'", `'\''`) + "'"
 }
 
 // Because names the rule or reason of a decision, and every broken settings file.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"runtime"
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/clipboard"
@@ -110,7 +111,7 @@ func errorRows(raw, path string) []errorRow {
 		is(save.ErrModified, changedWhileSaving, path),
 		is(save.ErrExists, appeared, path),
 		is(save.ErrVanished, vanished, path),
-		is(save.ErrReadOnly, readOnly, path),
+		is(save.ErrReadOnly, readOnlyOn(runtime.GOOS), path),
 		is(ErrStopping, stopping, path),
 		is(context.Canceled, cancelled, path),
 		is(context.DeadlineExceeded, deadline, path),
@@ -145,4 +146,12 @@ func notSaved(path string, e *save.IOError) *Refusal {
 		return New(saveChanged, path, e.Op, e.Err)
 	}
 	return New(saveFailed, path, e.Op, e.Err)
+}
+
+// readOnlyOn returns the row of a read-only file on a system.
+func readOnlyOn(system string) string {
+	if system == "windows" {
+		return readOnlySet
+	}
+	return readOnly
 }

@@ -72,3 +72,18 @@ func TestHiddenFilesConfirmNoGuess(t *testing.T) {
 		t.Errorf("%v\n%v", right, wrong)
 	}
 }
+
+// Advice is in the words of the system.
+func TestAdviceOnWindows(t *testing.T) {
+	for system, want := range map[string]string{"linux": `'Read(//a'\''b)'`, "windows": `"Read(//a'b)"`} {
+		if got := shellWord("Read(//a'b)", system); got != want {
+			t.Errorf("%s: %s", system, got)
+		}
+	}
+	if got := readOnlyOn("windows"); strings.Contains(got, "chmod") || !strings.Contains(got, "attrib -r") {
+		t.Error(got)
+	}
+	if got := readOnlyOn("linux"); !strings.Contains(got, "chmod u+w") {
+		t.Error(got)
+	}
+}

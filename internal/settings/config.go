@@ -143,6 +143,9 @@ func New(f Flags, s System, defaultTokens int) (c Config, warnings []string, err
 	if f.Durability != "" && !slices.Contains(durabilities(), f.Durability) {
 		return c, nil, fmt.Errorf("--durability takes full, data or none, not %q", f.Durability)
 	}
+	if err := machineFault(f, s); err != nil {
+		return c, nil, err
+	}
 	c = build(origin{flags: f, system: s, tokens: defaultTokens}, nil, nil)
 	return c, c.origin.warnings, c.fault
 }
@@ -182,13 +185,20 @@ func (c Config) ClientLimit(client string, builtin ClientLimit) ClientLimit {
 	return limit
 }
 
-// OwnFile returns the name of the user's own settings file, "~/" for the home
-// directory.
+// OwnFile returns the name of the user's own settings file, "~/" for the home directory, and
+// on Windows the variable of the folder.
 func (c Config) OwnFile() string {
 	s := c.origin.system
 	dir, _ := s.ownFolders()
 	name := filepath.Join(dir, "settings.json")
-	if rest, ok := strings.CutPrefix(name, s.Home+string(filepath.Separator)); ok && s.Home != "" {
+	rest, ok := strings.CutPrefix(name, s.Home+string(filepath.Separator))
+	switch appData := s.Getenv("APPDATA"); {
+	case s.OS == "windows" && appData != "" && below(name, appData):
+		return "%APPDATA%" + name[len(appData):]
+	case !ok || s.Home == "":
+	case s.OS == "windows":
+		return `%USERPROFILE%\` + rest
+	default:
 		return "~/" + filepath.ToSlash(rest)
 	}
 	return name

@@ -442,6 +442,19 @@ func TestPDFsByClient(t *testing.T) {
 // ruleFault is the check of rules as on Linux.
 func ruleFault(r perm.RuleText) string { return perm.Fault(r, notation.System{}) }
 
+// On Windows a folder of another machine ends the start.
+func TestOtherMachine(t *testing.T) {
+	for dir, refused := range map[string]bool{`\\server\share`: true, "//server/share": true, `\\?\UNC\server\share`: true, `C:\proj`: false, `\\?\C:\proj`: false} {
+		for _, f := range []Flags{{Dirs: []string{dir}}, {Dirs: []string{"/x"}, AddDirs: []string{dir}}} {
+			s := env(nil)
+			s.OS = "windows"
+			if _, _, err := New(f, s, 1000); (err != nil) != refused {
+				t.Errorf("%s: %v", dir, err)
+			}
+		}
+	}
+}
+
 // Globs of hooks and of the history are matched as people write them on Windows. One that
 // cannot be understood closes: the hook refuses, the history keeps no text.
 func TestWindowsGlobs(t *testing.T) {

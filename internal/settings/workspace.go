@@ -36,6 +36,21 @@ func workspace(f Flags, s System) (dirs []string, rootsWanted bool) {
 	return dirs, project == ""
 }
 
+// machineFault returns an error for a directory of the command line that is on another
+// machine: no file below it can be named.
+func machineFault(f Flags, s System) error {
+	if s.OS != "windows" {
+		return nil
+	}
+	for _, dir := range slices.Concat(f.Dirs, f.AddDirs) {
+		slashed := strings.ReplaceAll(dir, `\`, "/")
+		if strings.HasPrefix(slashed, "//") && !strings.HasPrefix(slashed, "//?/") && !strings.HasPrefix(slashed, "//./") || strings.HasPrefix(strings.ToUpper(slashed), "//?/UNC/") {
+			return fmt.Errorf("the workspace folder %s is on another machine (UNC), and fsmcp opens no file by such a name; map it to a drive letter (net use) and name that", dir)
+		}
+	}
+	return nil
+}
+
 // added returns the directories of --add-dir and its variable.
 func (e *environment) added(f Flags) (dirs []string) {
 	for _, dir := range f.AddDirs {
