@@ -3,16 +3,17 @@
 //
 // It promises that a line is in the file whole when Append returns, that lines of several
 // processes do not mix, and that at most Keep old files stay. It removes a partly written
-// line. It does not sync, does not know the meaning of a line, and returns errors to its
+// line. While another program holds one of the files so that it cannot be renamed, as
+// Windows allows, the file grows longer. It does not sync, does not know the meaning of a line, and returns errors to its
 // caller only.
 package audit
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
@@ -54,25 +55,31 @@ func (l *Log) Name() string { return l.name }
 func (l *Log) Append(line []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.append(append(line[:len(line):len(line)], '\n')); err != nil {
+	err := l.append(append(line[:len(line):len(line)], '\n'))
+	if err != nil || !keepOpen {
 		l.drop() // the next line tries afresh
-		return err
 	}
-	return nil
+	return err
 }
 
 func (l *Log) append(line []byte) error {
 	info, err := l.lock()
 	if err == nil && info.Size() > 0 && info.Size()+int64(len(line)) > l.max {
-		if err = l.rotate(); err == nil {
+		switch err = l.rotate(); {
+		case err == nil:
 			l.drop()
 			info, err = l.lock()
+		case isHeld(err): // the next line tries again
+			err = nil
 		}
 	}
 	if err != nil {
 		return err
 	}
 	defer filelock.Unlock(l.file)
+	if _, err := l.file.Seek(0, io.SeekEnd); err != nil { // not every system's open file appends
+		return err
+	}
 	n, err := l.file.Write(line)
 	if err != nil && n > 0 {
 		l.file.Truncate(info.Size()) // no other process writes while the lock is held
@@ -84,7 +91,10 @@ func (l *Log) append(line []byte) error {
 // may have begun a new one. Closing the file unlocks it, too.
 func (l *Log) lock() (os.FileInfo, error) {
 	for end := time.Now().Add(l.wait); ; {
-		if err := l.open(); err != nil {
+		if err := l.open(); isHeld(err) && time.Now().Before(end) {
+			time.Sleep(time.Millisecond)
+			continue
+		} else if err != nil {
 			return nil, err
 		}
 		locked, err := filelock.Try(l.file)
@@ -112,7 +122,7 @@ func (l *Log) open() error {
 	if l.file != nil {
 		return nil
 	}
-	f, err := os.OpenFile(l.name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
+	f, err := openFile(l.name)
 	if err != nil {
 		return err
 	}
@@ -141,16 +151,26 @@ func (l *Log) drop() {
 	}
 }
 
-// rotate renames the file and the old ones, each by one; the oldest goes. The
-// lock on the file keeps others from doing the same.
+// rotate renames the file and the old ones, each by one; the oldest goes. A missing number
+// is filled first, so that no file goes while a rename fails again and again. The lock on
+// the file keeps others from doing the same.
 func (l *Log) rotate() error {
 	names := Names(l.name)
-	for n := Keep - 1; n > 0; n-- {
-		if err := os.Rename(names[n], names[n+1]); err != nil && !errors.Is(err, os.ErrNotExist) {
+	last := 1
+	for last < Keep && isThere(names[last]) {
+		last++
+	}
+	for n := last - 1; n >= 0; n-- {
+		if err := os.Rename(names[n], names[n+1]); err != nil && (n == 0 || !errors.Is(err, os.ErrNotExist)) {
 			return err
 		}
 	}
-	return os.Rename(l.name, names[1])
+	return nil
+}
+
+func isThere(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // Names returns the name of a Log's file and those of its old files, the youngest
