@@ -1,8 +1,9 @@
 // Package procgroup runs a command as the first process of a group, so that it is killed
 // with all that it starts, also when a signal ends this process. On Linux the command also
-// ends when this process dies.
+// ends when this process dies, on Windows the command and all that it started, also what it
+// left running.
 //
-// It does not reach a process that leaves the group (setsid).
+// It does not reach a process that leaves the group (setsid, CREATE_BREAKAWAY_FROM_JOB).
 package procgroup
 
 import (
@@ -17,13 +18,32 @@ type Group struct {
 	job job
 }
 
-// Start starts a command as the first process of a group.
-func Start(cmd *exec.Cmd) (*Group, error) {
-	cmd.SysProcAttr = ownGroup()
+// Limits bound a group of one process, which then also has a low priority. They hold on
+// Windows alone: elsewhere a process bounds itself. The zero value means no limits.
+type Limits struct {
+	Memory int64         // in bytes, as the system promises it to the process
+	Time   time.Duration // of the processors, since the start or RenewTime
+}
+
+// Start starts a command as the first process of a group. The error is an *ArgumentError if
+// an argument would be read as syntax of a shell.
+func Start(cmd *exec.Cmd) (*Group, error) { return StartLimited(cmd, Limits{}) }
+
+// StartLimited is Start with limits.
+func StartLimited(cmd *exec.Cmd, l Limits) (*Group, error) {
+	if err := prepare(cmd); err != nil {
+		return nil, err
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &Group{cmd, gather(cmd.Process)}, nil
+	made, err := gather(cmd.Process, l)
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, err
+	}
+	return &Group{cmd, made}, nil
 }
 
 // Wait waits for the command to end; what it started may go on. If ctx ends first, Wait

@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	// jobTime bounds the CPU time of one job, all threads together, in seconds. It is more
-	// than any deadline allows, and bounds a worker whose parent is dead.
-	jobTime = 300
 	// niceness lets the server run first. With 10 reads beside a decoder are no quicker, and
 	// beside programs that keep all processors busy decoding takes three times as long.
 	niceness = 5

@@ -21,6 +21,7 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 	if deadline <= 0 {
 		deadline = o.Deadline
 	}
+	w.group.RenewTime()
 	answered := make(chan answer, 1)
 	go func() {
 		r, err := w.exchange(j)

@@ -22,7 +22,8 @@ type Options struct {
 	Size int
 	// Deadline bounds a job that has no deadline of its own.
 	Deadline time.Duration
-	// Memory bounds a worker's resident memory in bytes, on systems that report it.
+	// Memory bounds a worker's resident memory in bytes, on systems that report it. On
+	// Windows twice as many bounds the memory that the system has promised to it.
 	Memory int64
 	// A worker ends after so many Jobs, and after so long without a job (Idle).
 	Jobs int
@@ -45,6 +46,9 @@ const (
 	maxTick = time.Second
 	// leaveWithin bounds the time in which a worker ends by itself.
 	leaveWithin = time.Second
+	// jobTime bounds the CPU time of one job, all threads together, in seconds. It is more
+	// than any deadline allows, and bounds a worker whose parent is dead.
+	jobTime = 300
 )
 
 // Errors of jobs without an answer.

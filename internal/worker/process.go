@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,9 @@ type process struct {
 // launch starts a worker.
 func launch(o Options) (*process, error) {
 	path, argv := o.Command()
+	if path == filepath.Base(path) { // the system would look for it in the working directory
+		return nil, fmt.Errorf("%w: %s: %w", ErrStart, path, exec.ErrNotFound)
+	}
 	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, WaitDelay: leaveWithin}
 	if cmd.Env == nil {
 		cmd.Env = []string{}
@@ -50,7 +54,7 @@ func launch(o Options) (*process, error) {
 	}
 	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{}), ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, w.stderr
-	w.group, err = procgroup.Start(cmd)
+	w.group, err = procgroup.StartLimited(cmd, procgroup.Limits{Memory: 2 * o.Memory, Time: jobTime * time.Second})
 	writer.Close()
 	if err != nil {
 		in.Close()

@@ -19,6 +19,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/phrase"
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
 // Folder is the folder in the state folder for old texts and marks. Each old text has a
@@ -187,8 +188,7 @@ func (c change) copyOld(name string) error {
 // start starts the editor in the working directory of this process.
 func (c change) start(old string) error {
 	cmd := exec.Command(c.editor[0], append(c.editor[1:len(c.editor):len(c.editor)], old, c.event.Path)...)
-	cmd.SysProcAttr = ownSession()
-	if err := cmd.Start(); err != nil {
+	if err := procgroup.StartAlone(cmd); err != nil {
 		return missing("%q could not be started: %s", c.editor[0], phrase.Cause(err))
 	}
 	return cmd.Process.Release()
