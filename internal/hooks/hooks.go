@@ -30,7 +30,8 @@ type Hook struct {
 	// Names is Glob in the form of package nameglob, each of its meanings; nil: Glob has it.
 	Names []string
 	// Command is a program and its arguments. One without a slash is looked for in
-	// PATH and then in the folder of From, a relative one in that folder.
+	// PATH and then in the folder of From, a relative one in that folder. Neither is looked
+	// for in the working directory.
 	Command []string
 	Timeout time.Duration
 	// From is the settings file that names the hook, Line the line there; "": none.

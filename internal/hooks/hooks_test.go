@@ -65,3 +65,15 @@ func TestReadEvent(t *testing.T) {
 		}
 	}
 }
+
+func TestValueOf(t *testing.T) {
+	env := []string{"PATH=a", "Path=b", "PATHEXT=c"}
+	for _, row := range []struct {
+		fold bool
+		want string
+	}{{false, "a"}, {true, "b"}} {
+		if got, ok := valueOf(env, "PATH", row.fold); got != row.want || !ok {
+			t.Errorf("%v: %q", row.fold, got)
+		}
+	}
+}

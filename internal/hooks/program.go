@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -57,8 +58,18 @@ func (r *Runner) finder(dir string, barred func(string) bool) finder {
 
 // lookUp returns a variable of the command's environment.
 func (f finder) lookUp(name string) (value string, ok bool) {
-	for _, pair := range slices.Backward(f.env) {
-		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+	return valueOf(f.env, name, onWindows)
+}
+
+// onWindows says that names of variables have no case, and that batch files exist.
+const onWindows = runtime.GOOS == "windows"
+
+// valueOf returns a variable of an environment. fold ignores the case of its name: Windows
+// itself writes "Path".
+func valueOf(env []string, name string, fold bool) (value string, ok bool) {
+	for _, pair := range slices.Backward(env) {
+		key, value, _ := strings.Cut(pair, "=")
+		if key == name || fold && strings.EqualFold(key, name) {
 			return value, true
 		}
 	}
@@ -149,7 +160,7 @@ func (r *Runner) command(h Hook, round Round) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := exec.Command(program, h.Command[1:]...)
-	if name := h.Command[0]; name == filepath.Base(name) {
+	if name := h.Command[0]; name == filepath.Base(name) && !onWindows { // cmd.exe would look for it again
 		cmd.Args[0] = name
 	}
 	cmd.Dir, cmd.Env, cmd.WaitDelay = round.Dir, r.o.Env, outputTimeout

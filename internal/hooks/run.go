@@ -224,7 +224,7 @@ func said(h *procgroup.Head) string {
 
 // ended judges a command that ended by itself.
 func (p Report) ended(cmd *exec.Cmd, err error) Report {
-	const refusing = 2
+	const refusing, notFound = 2, 9009 // of cmd.exe
 	state := cmd.ProcessState
 	switch {
 	case state == nil:
@@ -233,6 +233,8 @@ func (p Report) ended(cmd *exec.Cmd, err error) Report {
 		return p
 	case state.ExitCode() == refusing:
 		return p.as(Refused, "refused")
+	case onWindows && state.ExitCode() == notFound:
+		return p.as(NotRun, "did not do its work: cmd.exe found no program of the name that it was to run")
 	}
 	return p.as(Failed, "failed ("+state.String()+")")
 }

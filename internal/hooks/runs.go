@@ -35,6 +35,7 @@ const (
 	runsText                      // a shell: after code the first operand is its text, else a script
 	evaluates                     // the operands together are a shell's text
 	runsOptions                   // only the values of options are scripts
+	commandLine                   // cmd.exe: after switches, all words are one text
 )
 
 var (
@@ -58,7 +59,7 @@ var runners = sync.OnceValue(func() map[string]runner {
 		"groovy": {values: "c", code: "e"}, "julia": {values: "L", code: "eE"}, "guile": {values: "L", code: "c"}, "elixir": {values: "r", code: "e"}, "swift": plain, "racket": {code: "e"},
 		"-c":   {kind: evaluates}, // after flock's file
 		"java": {long: []string{"jar", "cp", "classpath", "class-path", "p", "module-path"}},
-		"pwsh": {long: []string{"file", "f", "command", "c"}}, "powershell": {long: []string{"file", "f", "command", "c"}}, "cmd": {skip: 1},
+		"pwsh": {long: []string{"file", "f", "command", "c"}}, "powershell": {long: []string{"file", "f", "command", "c"}}, "cmd": {kind: commandLine},
 		"awk": {kind: runsOptions, values: "fFv", long: []string{"file"}}, "gawk": {kind: runsOptions, values: "fFvEi", long: []string{"file"}}, "mawk": {kind: runsOptions, values: "fFv"}, "sed": {kind: runsOptions, values: "fel", long: []string{"file"}},
 		"make": {kind: runsOptions, values: "fCI", long: []string{"file", "makefile"}}, "gmake": {kind: runsOptions, values: "fCI", long: []string{"file", "makefile"}},
 		".": plain, "source": plain, "eval": {kind: evaluates}, "trap": {kind: evaluates},
@@ -73,7 +74,10 @@ var runners = sync.OnceValue(func() map[string]runner {
 
 // runnerOf returns the entry of a program, and the arguments after its name.
 func runnerOf(argv []word) (r runner, args []word, ok bool) {
-	name := strings.TrimSuffix(strings.ToLower(filepath.Base(argv[0].text)), ".exe")
+	name := strings.ToLower(filepath.Base(argv[0].text))
+	for _, suffix := range []string{".exe", ".cmd", ".bat", ".com"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
 	if name != "." {
 		name = strings.TrimRight(name, "0123456789.-")
 	}
@@ -111,6 +115,8 @@ func (f finder) runs(argv []word) error {
 		return nil
 	case r.kind == runsProgram:
 		return f.prefixed(operands)
+	case r.kind == commandLine:
+		return f.commandLine(joined(operands).text)
 	case r.kind == evaluates:
 		return f.text(joined(operands), nil)
 	case r.kind == runsText && given.code:
@@ -120,6 +126,25 @@ func (f finder) runs(argv []word) error {
 	default:
 		return f.reads(operands[0])
 	}
+}
+
+// commandLine checks what cmd.exe runs for its arguments. It finds no program in the working
+// directory by a name alone (procgroup.NoCurrentDirectory).
+func (f finder) commandLine(text string) error {
+	for command := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("&|()\r\n", r) }) {
+		words := split(strings.TrimLeft(command, "@ \t"))
+		for len(words) > 0 && (strings.HasPrefix(words[0].text, "/") || slices.Contains([]string{"call", "start"}, strings.ToLower(words[0].text))) {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			continue
+		}
+		words[0].unknown = strings.ContainsAny(words[0].text, "%!^")
+		if err := f.runs(words); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prefixed checks a command that follows assignments or a program that runs it.
