@@ -3,9 +3,9 @@
 //
 // A journal is replayed onto the user's files, and compiled code is run. So a folder is
 // trusted only if the effective user owns it and no other user may write it; the same
-// holds for each file in it. The package checks neither the folders above, nor what a
-// program of the same user has written, nor anything on Windows, where the folders are in
-// the user's profile.
+// holds for each file in it. On Windows that is decided by the owner and the access list,
+// and Administrators and SYSTEM are trusted, too. The package checks neither the folders
+// above, nor what a program of the same user has written.
 package owndir
 
 import (

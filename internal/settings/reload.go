@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -134,6 +135,9 @@ func (r reader) read(f File) entry {
 	case found.Missing:
 	case f.Level == perm.Managed && !found.Safe:
 		e.ignored = "it has to belong to root and be writable by nobody else"
+		if runtime.GOOS == "windows" {
+			e.ignored = "it has to belong to Administrators or SYSTEM and be writable by nobody else"
+		}
 	case found.Why != "":
 		e.layer = unreadable(f, found.Why)
 	default:

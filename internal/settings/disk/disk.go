@@ -38,7 +38,7 @@ func Read(name string) settings.Content {
 		found.Why = "is not a regular file"
 		return found
 	default:
-		found.Safe = onlyRootWrites(info)
+		found.Safe = onlyAdministratorsWrite(name, info)
 		found.Bytes, err = io.ReadAll(io.LimitReader(f, settings.MaxFileBytes+1))
 	}
 	if err != nil {
