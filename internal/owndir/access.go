@@ -38,7 +38,7 @@ var powerful = []string{"S-1-5-32-544", "S-1-5-18", "S-1-5-80-956008885-34185226
 var forOwner = []string{"S-1-3-4", "S-1-3-0"}
 
 // foreign returns why another account than those of mine could use the rights, as the rest
-// of a sentence; "" if none could. An empty list allows nobody anything; one that is missing
+// of a sentence; "" if none could. An empty list allows nothing; one that is missing
 // is given as an entry for everyone.
 func foreign(owner string, list []ace, mine []string, rights uint32) string {
 	if !has(mine, owner) {
