@@ -3,7 +3,9 @@ package save
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
@@ -29,9 +31,19 @@ var (
 
 // The reasons of a BusyError.
 const (
-	busyOpen = "another program holds it open for writing"
-	busyLock = "another write to it is going on"
+	busyOpen   = "another program holds it open for writing"
+	busyShared = "another program holds it open without sharing deletion"
+	busyLock   = "another write to it is going on"
 )
+
+// busy returns a *BusyError that names the program that holds the file open, if the system
+// tells.
+func (p *place) busy(how string) error {
+	if program := fsys.Holder(p.path); program != "" {
+		how = program + strings.TrimPrefix(how, "another program")
+	}
+	return &BusyError{Why: how}
+}
 
 // BusyError: the file could not be had within the time allowed.
 type BusyError struct {

@@ -56,6 +56,8 @@ var faultCases = []faultCase{
 	{name: "no unnamed new file", file: "a/f", old: "(missing)", new: "new\n", system: poorer{noUnnamed: true}},
 	{name: "no links by descriptor", file: "f", old: "old content\n", new: "new\n", system: poorer{noProc: true}},
 	{name: "no exchange", file: "f", old: "old content\n", new: "new\n", system: poorer{noExchange: true}},
+	{name: "two renames", file: "f", old: "old content\n", new: "new\n", system: poorer{noExchange: true, noReplace: true}},
+	{name: "two renames, no lease", file: "f", old: "old content\n", new: "new\n", system: poorer{noExchange: true, noReplace: true, noUnnamed: true, noLease: true}},
 	{name: "nothing", file: "f", old: "old content\n", new: "new\n", system: poorer{noUnnamed: true, noExchange: true, noLease: true}},
 	{name: "nothing, new file", file: "f", old: "(missing)", new: "new\n", system: poorer{noUnnamed: true, noExchange: true}},
 	{name: "network", file: "f", old: "old content\n", new: "new\n", network: true, system: poorer{noUnnamed: true, noExchange: true, noLease: true}},
@@ -226,7 +228,7 @@ func (c faultCase) judge(t *testing.T, d *testFolder, name string, out Outcome, 
 			t.Errorf("%s: %v: the file should be as it was and holds %q", name, err, content)
 		}
 	}
-	noJournal := c.inPlace() && errors.As(err, new(*NoJournalError))
+	noJournal := (c.inPlace() || c.system.noReplace) && errors.As(err, new(*NoJournalError))
 	if err != nil && !errors.As(err, &ioerr) && !errors.Is(err, ErrNoState) && !noJournal {
 		t.Errorf("%s: %v: no other program was there", name, err)
 	}

@@ -190,6 +190,14 @@ func transact(s *Saver, path string, do func(x *Txn) (Outcome, error)) (Outcome,
 	return do(x)
 }
 
+// skipWithoutReplace skips a test without a state folder where no open file can be replaced,
+// as under Wine: then a change is refused.
+func skipWithoutReplace(t *testing.T, err error) {
+	if no := (*NoJournalError)(nil); errors.As(err, &no) && no.Why == errNoReplace {
+		t.Skip("this volume replaces no open file")
+	}
+}
+
 // runs returns the number of repeats of a random test: few in a usual run, FSMCP_FAULTS_N
 // in a long one.
 func runs(few int) int {

@@ -237,6 +237,7 @@ func (h hooked) Mkdir(dir int, name string, mode uint32) error {
 // poorer fails what a lesser system does not have.
 type poorer struct {
 	noUnnamed, noExchange, noLease, busy, noProc bool
+	noReplace                                    bool // a rename replaces nothing, as on FAT
 	portable                                     bool // the calls of package os, as on macOS and Windows
 }
 
@@ -261,8 +262,10 @@ func (p poorer) before(c call) error {
 	switch {
 	case p.noUnnamed && c.name == "Openat" && c.flags&unix.O_TMPFILE == unix.O_TMPFILE:
 		return unix.EOPNOTSUPP
-	case p.noExchange && c.name == "Rename" && c.flags != 0:
+	case p.noExchange && c.name == "Rename" && c.flags == unix.RENAME_EXCHANGE, p.noExchange && !p.noReplace && c.name == "Rename" && c.flags != 0:
 		return unix.EINVAL
+	case p.noReplace && c.name == "Rename" && c.flags == 0:
+		return unix.ENOSYS
 	case p.busy && c.name == "Rename" && c.flags == unix.RENAME_EXCHANGE:
 		return unix.EBUSY
 	case p.noLease && c.name == "SetLease" && c.flags != unix.F_UNLCK:

@@ -167,7 +167,7 @@ func (s *inPlace) openAgain() (int, error) {
 		fd, err = s.at.sys.Openat(s.at.dir, s.at.base, sys.ReadWrite|sys.NoFollow, 0)
 	}
 	if sys.Is(err, syscall.EAGAIN) {
-		return -1, &BusyError{Why: busyOpen}
+		return -1, s.at.busy(busyOpen)
 	}
 	if err != nil {
 		return -1, s.at.fail("open", err)

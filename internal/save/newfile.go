@@ -117,6 +117,14 @@ func (n *newFile) closeFD() {
 	}
 }
 
+// closeForRename gives the descriptor back on Windows, where an open for writing would lock
+// readers out of the file from the moment that it has its name.
+func (n *newFile) closeForRename() {
+	if runtime.GOOS == "windows" {
+		n.closeFD()
+	}
+}
+
 // discard gives the file up: without a name it is gone, a name of ours is removed,
 // provided that it still is.
 func (n *newFile) discard() {
@@ -241,14 +249,12 @@ func (n *newFile) untouched(name string, now fsys.Stamp) bool {
 	}
 	defer calls.Close(fd)
 	n.closeFD() // our own descriptor would count as a writer
-	return !sys.Is(calls.SetLease(fd, sys.ReadLease), syscall.EAGAIN)
+	return !sys.IsOpen(calls.SetLease(fd, sys.ReadLease))
 }
 
 // outcome describes a write that is done. (Windows sets a file's times when it is closed.)
 func (n *newFile) outcome(old *oldFile, synced bool) Outcome {
-	if runtime.GOOS == "windows" {
-		n.closeFD()
-	}
+	n.closeForRename()
 	out := Outcome{Stamp: n.stamp, DurabilityUnknown: !synced}
 	now, err := fsys.Stamp{}, error(nil)
 	if n.fd >= 0 {

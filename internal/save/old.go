@@ -2,6 +2,7 @@ package save
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -57,14 +58,17 @@ func ReadOnly(s fsys.Stamp) bool {
 // leaseStep is the time between two tries on a file that is open for writing.
 const leaseStep = 2 * time.Millisecond
 
+// errLeaseWait ends the patience of lease.
+var errLeaseWait = errors.New("the file stays open for writing")
+
 // lease takes the read lease, or does without one if the system grants none.
 func (o *oldFile) lease(ctx context.Context, wait time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, &BusyError{Why: busyOpen})
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, errLeaseWait)
 	defer cancel()
 	for {
 		err := o.at.sys.SetLease(o.fd, sys.ReadLease)
 		// A network file system says EAGAIN also if the server grants none.
-		if !sys.Is(err, syscall.EAGAIN) || o.at.network {
+		if !sys.IsOpen(err) || sys.Is(err, syscall.EAGAIN) && o.at.network {
 			o.leased = err == nil
 			return nil
 		}
@@ -73,7 +77,10 @@ func (o *oldFile) lease(ctx context.Context, wait time.Duration) error {
 		case <-step.C:
 		case <-ctx.Done():
 			step.Stop()
-			return context.Cause(ctx)
+			if err := context.Cause(ctx); err != errLeaseWait {
+				return err
+			}
+			return o.at.busy(busyOpen)
 		}
 	}
 }
@@ -86,7 +93,7 @@ func (o *oldFile) leaseHolds() error {
 		return err
 	}
 	err := o.at.sys.SetLease(o.fd, sys.ReadLease)
-	if sys.Is(err, syscall.EAGAIN) {
+	if sys.IsOpen(err) {
 		return ErrModified
 	}
 	if err != nil {

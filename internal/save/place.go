@@ -30,6 +30,9 @@ type refusal struct{ IOError }
 
 // refuse returns a *refusal for an error that forbids to change the folder.
 func (p *place) refuse(op string, err error) error {
+	if sys.Is(err, syscall.ETXTBSY) {
+		return p.busy(busyShared)
+	}
 	if sys.Is(err, syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.EBUSY, syscall.EXDEV) && p.folderLives() {
 		return &refusal{IOError{Op: op, Path: p.path, Err: err}}
 	}

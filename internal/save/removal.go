@@ -1,10 +1,8 @@
 package save
 
 import (
-	"errors"
 	"syscall"
 
-	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -37,6 +35,9 @@ func (s *removal) publish() error {
 	err := s.moveAway(sys.NoReplace)
 	if sys.Is(err, syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP) {
 		err = s.moveAway(0)
+	}
+	if sys.Is(err, syscall.ETXTBSY) {
+		return s.at.busy(busyShared)
 	}
 	if err != nil {
 		return s.at.failIfThere("rename", err)
@@ -73,18 +74,9 @@ func (s *removal) rollBack(cause error) (Outcome, error) {
 	if !s.public {
 		return Outcome{}, cause
 	}
-	var now fsys.Stamp
-	now, err := sys.Stat(s.at.sys, s.at.dir, s.name)
+	out, err := s.at.giveBack(s.name, cause)
 	if err == nil {
-		err = s.at.s.moveToFree(s.at.dir, now, s.name, s.at.base)
+		err = cause
 	}
-	if err == nil {
-		s.at.syncFolder(s.at.dir)
-		return Outcome{}, cause
-	}
-	out, lost := s.at.keepUnknown(s.at.dir, s.name)
-	if sys.Is(err, syscall.EEXIST) && lost == nil {
-		return out, cause
-	}
-	return out, &IOError{Op: "rename", Path: s.at.path, Err: errors.Join(err, cause), Changed: true}
+	return out, err
 }

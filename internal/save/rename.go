@@ -1,15 +1,14 @@
 package save
 
 import (
-	"runtime"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
 // rename is the strategy for systems that cannot exchange two names: the old file is checked
-// once more, then the new one gets its name. What another program writes between the two
-// steps is lost.
+// once more, then the new one gets its name. Without a lease, what another program writes
+// between the two steps is lost. On Windows the lease keeps other writers out until then.
 type rename struct {
 	*replacement
 	public bool
@@ -29,11 +28,11 @@ func (s *rename) publish() error {
 	if err := s.meta.checkName(); err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" { // where some file systems rename over no open file
-		s.old.close()
-		s.new.closeFD()
-	}
-	if err := s.new.renameOver(); err != nil {
+	s.new.closeForRename()
+	switch err := s.new.renameOver(); {
+	case sys.Is(err, syscall.ENOSYS):
+		return errNoReplace
+	case err != nil:
 		return s.at.refuse("rename", err)
 	}
 	s.public = true
@@ -57,6 +56,9 @@ func (s *rename) finish() Outcome {
 // the file that has the name by now, unless it is our own as we left it: another program may
 // have written to it since.
 func (s *rename) rollBack(cause error) (Outcome, error) {
+	if cause == errNoReplace {
+		return Outcome{}, cause // twoRenames takes over the staged file
+	}
 	defer s.discard()
 	if !s.public {
 		return Outcome{}, cause

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,8 @@ const (
 const (
 	defaultLockWait = 5 * time.Second
 	defaultOpenWait = 200 * time.Millisecond
+	// windowsOpenWait: a virus scanner holds a file for half a second.
+	windowsOpenWait = 2 * time.Second
 )
 
 // Options of a Saver; the zero value of each is its default.
@@ -42,7 +45,7 @@ type Options struct {
 	Now           func() time.Time
 	Rand          io.Reader
 	LockWait      time.Duration // for other writers; 5 s
-	OpenWait      time.Duration // for programs that hold the file open for writing; 200 ms
+	OpenWait      time.Duration // for programs that hold the file open for writing; 200 ms, on Windows 2 s
 	// Rescue is handed bytes of the file at path that are known nowhere else.
 	// If it keeps them it returns under which name, and no file has to; nil
 	// keeps none. Linux only: elsewhere no lease shows that the file is at rest.
@@ -72,6 +75,9 @@ func New(o Options) *Saver {
 	}
 	if o.OpenWait == 0 {
 		o.OpenWait = defaultOpenWait
+		if runtime.GOOS == "windows" {
+			o.OpenWait = windowsOpenWait
+		}
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader

@@ -60,15 +60,15 @@ func TestNewFile(t *testing.T) {
 
 func TestChangedMeanwhile(t *testing.T) {
 	for name, c := range map[string]struct {
-		act  func(path string)
+		act  func(path string) error
 		err  error
 		file string
 	}{
-		"renamed": {func(path string) {
-			os.WriteFile(path+".theirs", []byte("theirs"), 0o644)
-			os.Rename(path+".theirs", path)
+		"renamed": {func(path string) error {
+			theirs := filepath.Join(filepath.Dir(filepath.Dir(path)), "theirs")
+			return errors.Join(os.WriteFile(theirs, []byte("theirs"), 0o644), os.Rename(theirs, path))
 		}, ErrModified, "theirs"},
-		"deleted": {func(path string) { os.Remove(path) }, ErrVanished, "(missing)"},
+		"deleted": {os.Remove, ErrVanished, "(missing)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newTestFolder(t)
@@ -78,7 +78,9 @@ func TestChangedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer x.Close()
-			c.act(path)
+			if err := c.act(path); runtime.GOOS == "windows" && (err != nil || d.get("f") == "old") {
+				t.Skip("the system keeps the other program out, or deletes the file later: ", err)
+			}
 			if _, err := x.Replace(t.Context(), []span.Splice{{Start: 0, End: 3, New: []byte("new")}}); !errors.Is(err, c.err) {
 				t.Errorf("%v", err)
 			}
@@ -157,6 +159,7 @@ func TestStateInTemp(t *testing.T) {
 	os.WriteFile(d.state, nil, 0o600)
 	d.open()
 	out, err := whole(d.save, d.put("f", "old"), "new")
+	skipWithoutReplace(t, err)
 	if err != nil || !strings.HasPrefix(out.StateInTemp, filepath.Dir(d.state)) {
 		t.Errorf("%+v, %v", out, err)
 	}

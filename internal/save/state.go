@@ -20,6 +20,7 @@ const (
 	locksDir   = "locks"
 	notesDir   = "flight"  // notes of processes, living or dead
 	journalDir = "journal" // of writes in place
+	renamesDir = "renames" // of names that are missing for a moment
 	savedDir   = "saved"   // what could not be kept beside its file
 )
 
@@ -37,6 +38,7 @@ type stateFolder struct {
 //	locks/00 ... locks/ff   one lock file per stripe, never deleted
 //	flight/NAME             one note per living process: the folders it works in
 //	journal/NAME            one per write in place that is going on
+//	renames/NAME            one per replacement by two renames that is going on
 //	saved/NAME.fsmcp-saved  what could not be kept beside its file
 //
 // The one in the temp directory has the first two alone: what lies there is never

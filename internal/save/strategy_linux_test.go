@@ -32,10 +32,13 @@ var strategyCases = map[string]strategyCase{
 	"exchange, no lease": {strategy: &exchange{}, system: poorer{noLease: true}, old: "old", new: "newer", replaced: ErrModified, file: "theirs"},
 	"exchange, named":    {strategy: &exchange{}, system: poorer{noUnnamed: true}, old: "old", new: "newer", replaced: ErrModified, file: "theirs"},
 	// Nothing is displaced that could be checked: the other program's file is lost.
-	"rename":           {strategy: &rename{}, system: poorer{noExchange: true}, old: "old", new: "newer", file: "newer"},
-	"rename, portable": {strategy: &rename{}, system: poorer{portable: true}, old: "old", new: "newer", file: "newer"},
-	"create":           {strategy: &create{}, old: "(missing)", new: "newer", replaced: ErrExists, file: "theirs"},
-	"create, portable": {strategy: &create{}, system: poorer{portable: true}, old: "(missing)", new: "newer", replaced: ErrExists, file: "theirs"},
+	"rename": {strategy: &rename{}, system: poorer{noExchange: true}, old: "old", new: "newer", file: "newer"},
+	// Between its two renames the name is free: the driver finds what appears there.
+	"two renames":           {strategy: &twoRenames{}, system: poorer{noExchange: true, noReplace: true}, old: "old", new: "newer", replaced: ErrModified, file: "theirs"},
+	"two renames, no lease": {strategy: &twoRenames{}, system: poorer{noExchange: true, noReplace: true, noLease: true}, old: "old", new: "newer", replaced: ErrModified, file: "theirs"},
+	"rename, portable":      {strategy: &rename{}, system: poorer{portable: true}, old: "old", new: "newer", file: "newer"},
+	"create":                {strategy: &create{}, old: "(missing)", new: "newer", replaced: ErrExists, file: "theirs"},
+	"create, portable":      {strategy: &create{}, system: poorer{portable: true}, old: "(missing)", new: "newer", replaced: ErrExists, file: "theirs"},
 	// The bytes go to the file that was compared, which has lost its name.
 	"in place":            {strategy: &inPlace{}, system: poorer{busy: true}, old: "old", new: "newer", file: "theirs"},
 	"in place, the links": {strategy: &inPlace{}, links: true, old: "old", new: "newer", file: "theirs"},
@@ -230,6 +233,13 @@ func letGo(s strategy) {
 		s.old.release()
 	case *rename:
 		s.new.closeFD()
+		free(s.at, s.old.fd)
+		s.old.release()
+	case *twoRenames:
+		s.new.closeFD()
+		if s.entry != nil {
+			s.entry.close()
+		}
 		free(s.at, s.old.fd)
 		s.old.release()
 	case *create:

@@ -70,6 +70,9 @@ func (w *sweep) state(path string) {
 		return
 	}
 	w.path = path
+	if path != w.s.state.temp { // first: a note's sweep removes the file that is to get its name back
+		w.dead(top, renamesDir, w.finishRename)
+	}
 	w.dead(top, notesDir, w.note)
 	if path != w.s.state.temp {
 		w.dead(top, journalDir, w.finishJournal)
@@ -186,7 +189,7 @@ func (w *sweep) folder(path string) bool {
 func (w *sweep) temp(dir int, folder, name string, n tempName) bool {
 	fd, err := w.sys.Openat(dir, name, sys.Read, 0)
 	if err != nil {
-		return sys.Is(err, syscall.ENOENT, syscall.ELOOP)
+		return sys.Is(err, syscall.ENOENT, syscall.ELOOP, syscall.ETXTBSY) // ETXTBSY: its maker lives
 	}
 	defer w.sys.Close(fd)
 	switch err := w.claim(fd); {
@@ -235,7 +238,7 @@ func (w *sweep) claim(fd int) error {
 // that had been compared. One that a program has open for writing is neither: it
 // was held back by the lease of the process that died, and is about to write.
 func (w *sweep) worthless(fd int, n tempName, stamp fsys.Stamp) (bool, error) {
-	if sys.Is(w.sys.SetLease(fd, sys.ReadLease), syscall.EAGAIN) {
+	if sys.IsOpen(w.sys.SetLease(fd, sys.ReadLease)) {
 		return false, nil
 	}
 	if n.Kind == newOnly || fingerprint(n.ID, stamp, nil) == n.New {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -51,6 +52,7 @@ func (s *Saver) Begin(ctx context.Context, t *fsys.Target) (*Txn, error) {
 		x.Close()
 		return nil, moved(err)
 	}
+	at.base = sys.TrueBase(file, at.base)
 	if err := x.old.begin(ctx, s.o.OpenWait); err != nil {
 		x.Close()
 		return nil, err
@@ -118,7 +120,8 @@ func (x *Txn) Close() {
 	x.at.sys.Forget(x.at.dir, -1)
 }
 
-// strategy is one way to change a file: exchange, rename, create, in place, removal. The
+// strategy is one way to change a file: exchange, rename, two renames, create, in
+// place, removal. The
 // driver calls its steps in this order. Whatever step fails, or another process interrupts,
 // the file is wholly old or wholly new. A strategy is good for one try.
 type strategy interface {
@@ -191,6 +194,8 @@ var (
 	errUnlinkable = errors.New("an unnamed file cannot be linked here")
 	// errNoExchange: the file system cannot swap two names.
 	errNoExchange = errors.New("names cannot be exchanged here")
+	// errNoReplace: the volume replaces no file that is open, or none at all.
+	errNoReplace = errors.New("an open file cannot be replaced here")
 )
 
 // firstStrategy returns the best way to write the file.
@@ -209,13 +214,14 @@ func (x *Txn) firstStrategy() strategy {
 }
 
 // next returns the strategy to try after another has failed with err, and nil if err is the
-// answer. (A system that keeps other programs out by holding the file open, as Windows can,
-// would have its strategy here.)
+// answer.
 func (x *Txn) next(failed strategy, err error) strategy {
 	_, inPlaceToo := x.at.sys.Offers()
 	switch no := (*refusal)(nil); {
 	case errors.Is(err, errNoExchange):
 		return &rename{replacement: failed.(*exchange).replacement}
+	case err == errNoReplace:
+		return &twoRenames{replacement: failed.(*rename).replacement}
 	case errors.Is(err, errUnlinkable):
 		return x.firstStrategy()
 	case errors.As(err, &no) && inPlaceToo:

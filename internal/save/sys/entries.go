@@ -21,6 +21,10 @@ func Is(err error, numbers ...syscall.Errno) bool {
 	return false
 }
 
+// IsOpen reports that a lease is refused since another program has the file open for writing:
+// EAGAIN on Linux, ETXTBSY on Windows.
+func IsOpen(err error) bool { return Is(err, syscall.EAGAIN, syscall.ETXTBSY) }
+
 // Remove deletes a name, which must not fail for a passing reason: it is tried
 // twice. A name that is gone already is as good.
 func Remove(sys Sys, dir int, name string) error {

@@ -18,6 +18,8 @@ func TestNumber(t *testing.T) {
 		{"linux", &os.LinkError{Err: syscall.Errno(45)}, syscall.Errno(45)},
 		{"windows", fs.ErrExist, syscall.EEXIST},
 		{"windows", fs.ErrNotExist, syscall.ENOENT},
+		{"windows", &os.PathError{Err: syscall.Errno(32)}, syscall.ETXTBSY}, // a sharing violation
+		{"windows", &os.PathError{Err: syscall.Errno(112)}, syscall.ENOSPC},
 		{"linux", fs.ErrNotExist, fs.ErrNotExist},
 		{"linux", nil, nil},
 	} {

@@ -347,7 +347,8 @@ func patiently(f func() error) error {
 	const timeout, step = 2 * time.Second, 10 * time.Millisecond
 	for end := time.Now().Add(timeout); ; time.Sleep(step) {
 		err := f()
-		if err == nil || runtime.GOOS != "windows" || errors.Is(err, fs.ErrNotExist) || time.Now().After(end) {
+		held := errors.Is(err, errSharing) || errors.Is(err, fs.ErrPermission)
+		if err == nil || runtime.GOOS != "windows" || !held || time.Now().After(end) {
 			return err
 		}
 	}
@@ -369,6 +370,15 @@ func (p *Portable) Mkdir(dir int, name string, mode uint32) error {
 	return p.open.in(dir, name, func(root *os.Root, name string) error { return root.Mkdir(name, fs.FileMode(mode)) })
 }
 
+// Numbers of Windows (source: winerror.h): a file that another program holds, and a full
+// disk.
+const (
+	errSharing        = syscall.Errno(32)
+	errLocked         = syscall.Errno(33)
+	errHandleDiskFull = syscall.Errno(39)
+	errDiskFull       = syscall.Errno(112)
+)
+
 // number returns the error number in an error of package os. Windows has numbers of its
 // own; those with a meaning here become the ones that other systems use.
 func number(err error) error { return numberOn(runtime.GOOS, err) }
@@ -383,6 +393,10 @@ func numberOn(system string, err error) error {
 			return syscall.ENOENT
 		case errors.Is(err, fs.ErrExist):
 			return syscall.EEXIST
+		case errors.Is(err, errSharing), errors.Is(err, errLocked):
+			return syscall.ETXTBSY
+		case errors.Is(err, errDiskFull), errors.Is(err, errHandleDiskFull):
+			return syscall.ENOSPC
 		case errors.Is(err, fs.ErrPermission):
 			return syscall.EACCES
 		}

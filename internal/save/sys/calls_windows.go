@@ -1,0 +1,379 @@
+package sys
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+// Windows is the system by calls of its own where package os has none: a file is kept from
+// other writers by an open that does not share writing (that is its lease), names change by
+// handle, and a folder that is worked in keeps its own name. It is safe for concurrent use.
+type Windows struct {
+	Portable
+	mu     sync.Mutex
+	leases map[int]windows.Handle // of files: no other program can open them for writing
+	holds  map[int]windows.Handle // of adopted folders: no other program can rename them
+}
+
+const (
+	shareAll  = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	denyWrite = windows.FILE_SHARE_READ | windows.FILE_SHARE_DELETE
+)
+
+// opening is how a name is opened in a folder. The empty name opens the folder, or the file,
+// itself once more.
+type opening struct {
+	access, share, disposition, options uint32
+	security                            *windows.SECURITY_DESCRIPTOR // of a new file
+}
+
+// openAt opens a name in an open folder. A link is opened itself.
+func openAt(dir windows.Handle, name string, o opening) (windows.Handle, error) {
+	wide, err := windows.NewNTUnicodeString(name)
+	if err != nil {
+		return 0, err
+	}
+	attributes := &windows.OBJECT_ATTRIBUTES{RootDirectory: dir, ObjectName: wide, Attributes: windows.OBJ_CASE_INSENSITIVE, SecurityDescriptor: o.security}
+	attributes.Length = uint32(unsafe.Sizeof(*attributes))
+	if o.disposition == 0 {
+		o.disposition = windows.FILE_OPEN
+	}
+	var h windows.Handle
+	err = windows.NtCreateFile(&h, o.access|windows.SYNCHRONIZE, attributes, &windows.IO_STATUS_BLOCK{}, nil, windows.FILE_ATTRIBUTE_NORMAL, o.share,
+		o.disposition, o.options|windows.FILE_OPEN_REPARSE_POINT|windows.FILE_SYNCHRONOUS_IO_NONALERT|windows.FILE_OPEN_FOR_BACKUP_INTENT, 0, 0)
+	return h, statusNumber(err)
+}
+
+// statusNumber returns the error number of an error of the kernel. ETXTBSY: the file is open
+// in a way that excludes this one.
+func statusNumber(err error) error {
+	status := windows.NTStatus(0)
+	if err == nil || !errors.As(err, &status) {
+		return number(err)
+	}
+	switch status {
+	case windows.STATUS_SHARING_VIOLATION, windows.STATUS_USER_MAPPED_FILE:
+		return syscall.ETXTBSY
+	case windows.STATUS_DELETE_PENDING: // deleted, but still open elsewhere
+		return syscall.ENOENT
+	case windows.STATUS_OBJECT_NAME_COLLISION:
+		return syscall.EEXIST
+	}
+	return number(status.Errno())
+}
+
+// patience is the time that a program gets to let go of a file. A virus scanner or an
+// indexer has it for half a second.
+const (
+	patience     = 2 * time.Second
+	patienceStep = 10 * time.Millisecond
+)
+
+// patient repeats a call that fails since the file is open elsewhere.
+func patient(f func() error) error {
+	for end := time.Now().Add(patience); ; time.Sleep(patienceStep) {
+		err := f()
+		if err != syscall.ETXTBSY || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// TrueBase returns the last segment of an open file's name as the folder lists it: base may
+// be in another case, or a short name. A rename to base would change the name.
+func TrueBase(f *fsys.File, base string) string {
+	name, err := finalName(windows.Handle(f.Fd()))
+	if err != nil {
+		return base
+	}
+	return name[strings.LastIndexByte(name, '\\')+1:]
+}
+
+// finalName returns the name of an open file as the system has it: \\?\C:\..., \\?\UNC\...
+func finalName(h windows.Handle) (string, error) {
+	buf := make([]uint16, windows.MAX_PATH)
+	for {
+		n, err := windows.GetFinalPathNameByHandle(h, &buf[0], uint32(len(buf)), 0)
+		if err != nil {
+			return "", err
+		}
+		if int(n) < len(buf) {
+			return windows.UTF16ToString(buf[:n]), nil
+		}
+		buf = make([]uint16, n+1)
+	}
+}
+
+// Adopt implements Sys. The folder is held: no other program can rename or remove it, nor a
+// folder above it, until Forget.
+func (w *Windows) Adopt(t *fsys.Target, f *fsys.File) (dir, fd int, err error) {
+	if dir, fd, err = w.Portable.Adopt(t, f); err != nil {
+		return dir, fd, err
+	}
+	err = w.in(dir, func(root windows.Handle) error {
+		return patient(func() error {
+			h, err := openAt(root, "", opening{access: windows.FILE_LIST_DIRECTORY | windows.FILE_TRAVERSE,
+				share: windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE, options: windows.FILE_DIRECTORY_FILE})
+			if err == nil {
+				w.keep(&w.holds, dir, h)
+			}
+			return err
+		})
+	})
+	// A program that is about to rename the folder, or a folder that may not be listed: the
+	// change goes on without the hold.
+	if err != nil && !Is(err, syscall.ETXTBSY, syscall.EACCES) {
+		w.Forget(dir, fd)
+		return -1, -1, err
+	}
+	return dir, fd, nil
+}
+
+// keep adds a handle to one of the tables.
+func (w *Windows) keep(table *map[int]windows.Handle, fd int, h windows.Handle) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if *table == nil {
+		*table = make(map[int]windows.Handle)
+	}
+	(*table)[fd] = h
+}
+
+// drop closes what a table has under a number.
+func (w *Windows) drop(table map[int]windows.Handle, fd int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h, ok := table[fd]; ok {
+		windows.CloseHandle(h)
+		delete(table, fd)
+	}
+}
+
+// Forget implements Sys.
+func (w *Windows) Forget(dir, fd int) {
+	w.drop(w.holds, dir)
+	w.drop(w.leases, fd)
+	w.Portable.Forget(dir, fd)
+}
+
+// Close implements Sys.
+func (w *Windows) Close(fd int) error {
+	w.drop(w.leases, fd)
+	return w.Portable.Close(fd)
+}
+
+// in calls f with the handle of an open folder.
+func (w *Windows) in(dir int, f func(root windows.Handle) error) error {
+	w.mu.Lock()
+	h, held := w.holds[dir]
+	w.mu.Unlock()
+	if held {
+		return f(h)
+	}
+	return w.open.with(dir, func(folder *os.File) error { return f(windows.Handle(folder.Fd())) })
+}
+
+// named calls f with the handle of a folder and a name in it; dir may be CWD.
+func (w *Windows) named(dir int, name string, f func(root windows.Handle, name string) error) error {
+	if dir != CWD {
+		return w.in(dir, func(root windows.Handle) error { return f(root, name) })
+	}
+	above, err := openFolder(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	folder, err := above.Open(".")
+	if err != nil {
+		return number(err)
+	}
+	defer folder.Close()
+	return f(windows.Handle(folder.Fd()), filepath.Base(name))
+}
+
+// Fstatat implements Sys.
+func (w *Windows) Fstatat(dir int, name string) (s fsys.Stamp, err error) {
+	if dir == CWD || name == "." {
+		return w.Portable.Fstatat(dir, name)
+	}
+	err = w.in(dir, func(root windows.Handle) error {
+		h, err := openAt(root, name, opening{access: windows.FILE_READ_ATTRIBUTES, share: shareAll})
+		if err != nil {
+			return err
+		}
+		f := os.NewFile(uintptr(h), name)
+		defer f.Close()
+		s, err = fsys.StampOf(f)
+		return number(err)
+	})
+	return s, err
+}
+
+// SetLease implements Sys. A read lease is a second handle, which does not share writing:
+// it cannot be had while another program has the file open for writing (ETXTBSY), and while
+// it is held none can open it so. It asks for no deletion, which would lock out each reader
+// that does not share that.
+func (w *Windows) SetLease(fd int, kind int) error {
+	switch kind {
+	case NoLease:
+		w.drop(w.leases, fd)
+		return nil
+	case WriteLease:
+		return syscall.EINVAL
+	}
+	if held, _ := w.GetLease(fd); held == ReadLease {
+		return nil
+	}
+	f, ok := w.open.get(fd).(interface{ Fd() uintptr })
+	if !ok {
+		return syscall.EBADF
+	}
+	h, err := openAt(windows.Handle(f.Fd()), "", opening{access: windows.FILE_GENERIC_READ, share: denyWrite, options: windows.FILE_NON_DIRECTORY_FILE})
+	if err == nil {
+		w.keep(&w.leases, fd, h)
+	}
+	return err
+}
+
+// GetLease implements Sys.
+func (w *Windows) GetLease(fd int) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.leases[fd]; ok {
+		return ReadLease, nil
+	}
+	return NoLease, nil
+}
+
+// fileRenameInformationEx is the class of a rename with flags (source: wdm.h).
+const fileRenameInformationEx = 65
+
+// renameInfo is FILE_RENAME_INFORMATION, and the longest name that a folder can hold.
+type renameInfo struct {
+	flags  uint32
+	folder windows.Handle
+	length uint32 // of the name in bytes
+	name   [256]uint16
+}
+
+// Rename implements Sys. ENOSYS: the volume does not replace a file that is open.
+func (w *Windows) Rename(dir int, from, to string, flags uint) error {
+	if flags == Exchange {
+		return syscall.EINVAL
+	}
+	return w.named(dir, from, func(root windows.Handle, from string) error {
+		return patient(func() error { return renameAt(root, from, to, flags) })
+	})
+}
+
+func renameAt(dir windows.Handle, from, to string, flags uint) error {
+	name, err := windows.UTF16FromString(to)
+	if err != nil {
+		return err
+	}
+	info := renameInfo{folder: dir, length: uint32(2 * (len(name) - 1))}
+	if len(name) > len(info.name) {
+		return syscall.ENAMETOOLONG
+	}
+	copy(info.name[:], name)
+	h, err := openAt(dir, from, opening{access: windows.DELETE, share: shareAll})
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(h)
+	class := uint32(windows.FileRenameInformation) // fails if the name is taken
+	if flags == 0 {
+		class = fileRenameInformationEx
+		info.flags = windows.FILE_RENAME_REPLACE_IF_EXISTS | windows.FILE_RENAME_POSIX_SEMANTICS
+	}
+	size := uint32(unsafe.Offsetof(info.name)) + info.length
+	err = windows.NtSetInformationFile(h, &windows.IO_STATUS_BLOCK{}, (*byte)(unsafe.Pointer(&info)), max(size, uint32(unsafe.Offsetof(info.name))+4), class)
+	if flags == 0 && noSuchRename(err) {
+		return syscall.ENOSYS
+	}
+	err = statusNumber(err)
+	if flags == 0 && err == syscall.EACCES {
+		return whyNotReplaced(dir, to)
+	}
+	return err
+}
+
+// noSuchRename reports whether the volume, or the system, has no rename with POSIX semantics.
+func noSuchRename(err error) bool {
+	for _, status := range []windows.NTStatus{windows.STATUS_INVALID_PARAMETER, windows.STATUS_NOT_IMPLEMENTED, windows.STATUS_NOT_SUPPORTED,
+		windows.STATUS_INVALID_INFO_CLASS, windows.STATUS_INVALID_DEVICE_REQUEST} {
+		if errors.Is(err, status) {
+			return true
+		}
+	}
+	return false
+}
+
+// whyNotReplaced returns why access to a file was denied that a rename was to replace: another
+// program has it open and does not share deletion, it may not be deleted, or else (ENOSYS) the
+// volume replaces no open file.
+func whyNotReplaced(dir windows.Handle, name string) error {
+	h, err := openAt(dir, name, opening{access: windows.DELETE, share: shareAll})
+	if err == nil {
+		windows.CloseHandle(h)
+		err = syscall.ENOSYS
+	}
+	return err
+}
+
+// Sync implements Sys. A folder is opened for writing for it; one that may not be is left
+// unsynced.
+func (w *Windows) Sync(fd int) error {
+	if _, folder := w.open.get(fd).(*os.Root); !folder {
+		return w.Portable.Sync(fd)
+	}
+	return w.in(fd, func(root windows.Handle) error {
+		h, err := openAt(root, "", opening{access: windows.FILE_LIST_DIRECTORY | windows.FILE_WRITE_DATA, share: shareAll, options: windows.FILE_DIRECTORY_FILE})
+		if err == nil {
+			windows.FlushFileBuffers(h)
+			windows.CloseHandle(h)
+		}
+		return nil
+	})
+}
+
+// Network implements Sys: true for a drive of another computer, and for a file system that
+// neither journals nor replaces an open file (FAT, exFAT).
+func (w *Windows) Network(fd int) bool {
+	f, ok := w.open.get(fd).(interface{ Fd() uintptr })
+	if ok {
+		return unsafeVolume(windows.Handle(f.Fd()))
+	}
+	found := false
+	w.in(fd, func(root windows.Handle) error { found = unsafeVolume(root); return nil })
+	return found
+}
+
+func unsafeVolume(h windows.Handle) bool {
+	var name [64]uint16
+	if windows.GetVolumeInformationByHandle(h, nil, 0, nil, nil, nil, &name[0], uint32(len(name))) == nil {
+		if system := strings.ToUpper(windows.UTF16ToString(name[:])); strings.Contains(system, "FAT") {
+			return true
+		}
+	}
+	full, err := finalName(h)
+	if err != nil {
+		return false
+	}
+	drive, isDrive := strings.CutPrefix(full, `\\?\`)
+	if !isDrive || strings.HasPrefix(drive, `UNC\`) || len(drive) < 3 {
+		return true
+	}
+	root, err := windows.UTF16PtrFromString(drive[:3])
+	return err == nil && windows.GetDriveType(root) == windows.DRIVE_REMOTE
+}

@@ -1,0 +1,9 @@
+package sys
+
+// New returns the system calls of a Saver: those of a test, or if o is nil Windows.
+func New(o Sys) Sys {
+	if o == nil {
+		return &Windows{Portable: Portable{OpenParent: openParent}}
+	}
+	return o
+}
