@@ -21,11 +21,33 @@ func (t *Target) openDir() (*Dir, error) {
 	if t.pin.closed {
 		return nil, fs.ErrClosed
 	}
-	root, err := os.OpenRoot(t.Path)
+	root, err := openRoot(t.Path)
 	if root, err = sameRoot(root, err, t.pin.info); err != nil {
 		return nil, err
 	}
 	return &Dir{root}, nil
+}
+
+// openRoot opens a folder. (On Windows os.OpenRoot does not share deletion: the folder, and
+// those above it, could not be renamed for as long as it is open. A folder that is opened in
+// another one is shared.)
+func openRoot(name string) (*os.Root, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil || !onWindows {
+		return root, err
+	}
+	defer root.Close()
+	return root.OpenRoot(".")
+}
+
+// lstatIn looks at a name of an open folder. (On Windows os.Root opens the file for that in a
+// way that a program can exclude; the look by the whole name cannot be excluded.)
+func lstatIn(root *os.Root, name string) (fs.FileInfo, error) {
+	info, err := root.Lstat(name)
+	if onWindows && errors.Is(err, errSharing) {
+		return os.Lstat(filepath.Join(root.Name(), name))
+	}
+	return info, err
 }
 
 // sameRoot returns a folder that was opened as root, or closes it with ErrMoved if it is not
@@ -73,7 +95,7 @@ func enterRoot(dir *os.Root, name string) (*os.Root, error) {
 }
 
 func (d *Dir) open(name string) (*File, error) {
-	before, err := d.root.Lstat(name)
+	before, err := lstatIn(d.root, name)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +122,7 @@ func (d *Dir) open(name string) (*File, error) {
 }
 
 func (d *Dir) stat(name string) (Stamp, Kind, error) {
-	info, err := d.root.Lstat(name)
+	info, err := lstatIn(d.root, name)
 	if err != nil {
 		return Stamp{}, Missing, err
 	}

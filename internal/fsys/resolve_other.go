@@ -68,6 +68,9 @@ func (r *Resolver) lookUp(name string, _ bool) (lookup, error) {
 func (here lookup) enter(segment, rest string) (lookup, error) {
 	whole := joinName(here.done, segment, onWindows)
 	info, err := os.Lstat(whole)
+	if onWindows && rest == "" && errors.Is(err, fs.ErrNotExist) {
+		info, err = awaitName(whole)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return here.missing(segment, rest), nil

@@ -41,7 +41,7 @@ func (t *Target) Open() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := (&Dir{folder}).open(t.Base())
+	f, err := openHeld(onWindows, t.Path, func() (*File, error) { return (&Dir{folder}).open(t.Base()) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == ErrNotRegular:
 		err = ErrMoved
@@ -74,7 +74,7 @@ func (t *Target) ParentRoot() (*os.Root, error) {
 	if name == "" {
 		return nil, fault("open", t.Path, fs.ErrNotExist) // resolving failed
 	}
-	folder, err := os.OpenRoot(name)
+	folder, err := openRoot(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault("open", name, ErrMoved)
 	}
@@ -93,7 +93,7 @@ func (t *Target) proveHolds(folder *os.Root) error {
 	if t.pin.info == nil || t.Path == rootOf(t.Path, onWindows) {
 		return nil
 	}
-	info, err := folder.Lstat(t.Base())
+	info, err := lstatIn(folder, t.Base())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, t.pin.info) {
 		return ErrMoved
 	}

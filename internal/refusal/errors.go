@@ -84,6 +84,7 @@ func errorRows(raw, path string) []errorRow {
 		as(func(e *clipboard.FailedError) *Refusal { return New(clipboardFailed, e.Program.Name, e.Said) }),
 
 		as(func(e *save.BusyError) *Refusal { return New(saveBusy, path, e.Why) }),
+		as(func(e *fsys.HeldError) *Refusal { return New(heldOpen, path, e) }),
 		as(func(e *history.KeepError) *Refusal { return New(noHistory, path, e.Err) }),
 		as(func(e *save.NoStateError) *Refusal {
 			return New(noLocks, path, NoState(e.State), fsys.InSentence(e.Dir), fsys.InSentence(phrase.Cause(e.Temp)))

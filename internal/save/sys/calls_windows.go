@@ -30,7 +30,7 @@ const (
 	denyWrite = windows.FILE_SHARE_READ | windows.FILE_SHARE_DELETE
 )
 
-// opening is how a name is opened in a folder. The empty name opens the folder, or the file,
+// opening holds the arguments for opening a name in a folder. The empty name opens the folder, or the file,
 // itself once more.
 type opening struct {
 	access, share, disposition, options uint32
@@ -72,16 +72,16 @@ func statusNumber(err error) error {
 	return number(status.Errno())
 }
 
-// patience is the time that a program gets to let go of a file. A virus scanner or an
+// holdTimeout is the time that a program gets to let go of a file. A virus scanner or an
 // indexer has it for half a second.
 const (
-	patience     = 2 * time.Second
-	patienceStep = 10 * time.Millisecond
+	holdTimeout = 2 * time.Second
+	holdStep    = 10 * time.Millisecond
 )
 
 // patient repeats a call that fails since the file is open elsewhere.
 func patient(f func() error) error {
-	for end := time.Now().Add(patience); ; time.Sleep(patienceStep) {
+	for end := time.Now().Add(holdTimeout); ; time.Sleep(holdStep) {
 		err := f()
 		if err != syscall.ETXTBSY || time.Now().After(end) {
 			return err

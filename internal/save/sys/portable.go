@@ -159,8 +159,19 @@ func openFolder(path string) (*os.Root, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, syscall.ENOTDIR
 	}
-	root, err := os.OpenRoot(path)
+	root, err := openShared(path)
 	return root, number(err)
+}
+
+// openShared opens a folder, and on Windows opens it once more in itself: os.OpenRoot does
+// not share deletion there, and the folder could not be renamed.
+func openShared(path string) (*os.Root, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil || runtime.GOOS != "windows" {
+		return root, err
+	}
+	defer root.Close()
+	return root.OpenRoot(".")
 }
 
 // Close implements Sys.
