@@ -39,15 +39,17 @@
 //     The next Sweep finishes it from a journal. If no write lease can be had, because a
 //     program has the file open or it has another owner, a line that is appended right
 //     after the last check of its size is lost.
-//   - The creation time is not carried over. Folders that were made for a
+//   - The creation time is carried over on Windows alone. Folders that were made for a
 //     new file stay when the process is killed before the file exists.
-//   - Outside Linux there are no leases; on Windows, and wherever names cannot be exchanged,
-//     a file is replaced by rename after a second check. A program that writes between the
-//     two loses its bytes.
+//   - Windows has no lease, but an open that does not share writing keeps other writers out
+//     for as long as the change takes. A volume that replaces no open file is served by two
+//     renames: the name is missing in between, after a death until the next Sweep.
+//   - On macOS there are no leases: a program that writes between the check and the exchange
+//     is seen, one that writes later to the old file loses its bytes.
 //
 // Txn.change is the driver: it holds the order of steps of every change, on every system.
-// A strategy takes the steps: exchange, rename, create, inPlace or removal. Package sys has
-// the system calls.
+// A strategy takes the steps: exchange, rename, twoRenames, create, inPlace or removal.
+// Package sys has the system calls.
 //
 // It does not decide whether a write is allowed or was seen by the caller, and keeps no
 // history.

@@ -131,7 +131,7 @@ func TestHeldByChange(t *testing.T) {
 	}
 }
 
-// A resolved target, which is kept while a user or a hook is waited for, holds nobody back.
+// A resolved target, which is kept while a user or a hook is waited for, locks no other program out.
 func TestTargetHoldsNothing(t *testing.T) {
 	d := newTestFolder(t)
 	path := d.put("f", "old")

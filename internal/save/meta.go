@@ -3,6 +3,7 @@ package save
 import (
 	"bytes"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -86,7 +87,10 @@ func (m *metadata) copyLayout() error {
 	if err != nil {
 		return m.refuse("chattr", err)
 	}
-	return nil
+	if runtime.GOOS == "windows" { // before there is content that the folder's own access list shows
+		_, err = m.copyXattrs()
+	}
+	return err
 }
 
 // readFlags reads the old file's flags and those that the new one has from its folder. A
