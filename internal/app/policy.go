@@ -44,6 +44,7 @@ func policyConfig(cfg settings.Config) perm.Config {
 		Windows:          runtime.GOOS == "windows",
 		Getenv:           cfg.System().Getenv,
 		WSL:              cfg.System().WSL,
+		UnusableRoots:    cfg.System().UnusableRoots,
 		Guarded:          cfg.Guarded(),
 		Rules:            cfg.Rules,
 	}

@@ -172,14 +172,14 @@ func (b *currentSettings) warn(text string) {
 
 // setRoots makes the client's roots the workspace. If none of them can be, it acts as if
 // the client had named none.
-func (b *currentSettings) setRoots(roots []string) {
+func (b *currentSettings) setRoots(roots, unusable []string) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	old := b.config()
-	next, warnings := old.WithRoots(roots)
+	next, warnings := old.WithRoots(roots, unusable...)
 	if len(next.Workspace) == 0 && len(roots) > 0 {
 		b.log.Warn().Msg("none of the client's roots can be the workspace: / and the home directory count only when the command line names them")
-		next, warnings = old.WithRoots(nil)
+		next, warnings = old.WithRoots(nil, unusable...)
 	}
 	b.apply(next, warnings)
 	b.log.Info().Strs("workspace", next.Workspace).Msg("the client has named its roots")

@@ -83,5 +83,8 @@ func (p *Policy) Mode() Mode { return p.config.Mode }
 // PlanFile returns the one file that plan mode may change, "" if there is none.
 func (p *Policy) PlanFile() string { return p.config.PlanFile }
 
+// UnusableRoots returns the client's roots that cannot be the workspace.
+func (p *Policy) UnusableRoots() []string { return p.config.UnusableRoots }
+
 // Workspace returns the workspace directories as configured.
 func (p *Policy) Workspace() []Dir { return p.workspace }

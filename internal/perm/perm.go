@@ -170,6 +170,9 @@ type BrokenFile struct {
 type Config struct {
 	// Workspace lists the workspace directories, the first one first.
 	Workspace []Dir
+	// UnusableRoots are URIs of the client's that name no folder of this machine. They decide
+	// nothing: a refusal names them where there is no workspace.
+	UnusableRoots []string
 	// Home is the directory of "~/" rules.
 	Home string
 	// Own lists fsmcp's own folders, which no tool may write: their content is replayed

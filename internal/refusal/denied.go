@@ -59,12 +59,22 @@ func NeedsConsent(e *access.ConsentError, settings string) *Refusal {
 	return New(needsConsent, what, j.name(), j.because(), j.remedy())
 }
 
+// UnusableRoots says which of the client's roots cannot be the workspace, for an answer where
+// there is none.
+func UnusableRoots(p *perm.Policy) string {
+	roots := p.UnusableRoots()
+	if len(roots) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The client's root %s names no folder of this machine.", phrase.QuoteAtMost(roots[0], 200))
+}
+
 // remedy tells the user what to do about a question that cannot be put.
 func (j judgement) remedy() string {
 	outside := j.Outside()
 	switch {
 	case len(j.Policy.Workspace()) == 0:
-		return ` The user can make the project's folder the workspace, by naming it in fsmcp's arguments in the client's configuration, as in "args": ["serve", ` + exampleFolder(runtime.GOOS) + `].` + j.ruleToAdd()
+		return UnusableRoots(j.Policy) + ` The user can make the project's folder the workspace, by naming it in fsmcp's arguments in the client's configuration, as in "args": ["serve", ` + exampleFolder(runtime.GOOS) + `].` + j.ruleToAdd()
 	case j.Reason == perm.ReasonAskRule:
 		instead := "making this change"
 		if j.Op == perm.Read {

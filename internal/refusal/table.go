@@ -215,7 +215,7 @@ const (
 	EmptyPattern          = "bad_argument: pattern is empty."
 	OnlyAFolder           = "bad_argument: pattern %q names only a folder. Name what to find in it, such as %q."
 	BadOutputMode         = "bad_argument: output_mode must be %s, not %q."
-	NoStart               = "denied: There is no workspace directory that %s may search. Name a folder with path, or ask the user to start fsmcp with one."
+	NoStart               = "denied: There is no workspace directory that %s may search.%s Name a folder with path, or ask the user to start fsmcp with one."
 	BadStart              = "bad_argument: path %q cannot be used: it %s. Give the absolute path of a folder or a file."
 	NotAFolder            = "bad_argument: %s is not a folder. Name the folder to search with path."
 	badGlob               = "bad_argument: %s %q cannot be parsed: a bracket or brace is not closed, or the backslash at its end escapes nothing. Patterns look like *.go or src/**/*.{ts,tsx}."

@@ -18,6 +18,9 @@ import (
 // maxRoots bounds the number of a client's folders.
 const maxRoots = 100
 
+// maxUnusable bounds the number of those that are no folders of this machine.
+const maxUnusable = 5
+
 // roots holds the folders that the client works in. The server asks for them before the
 // first call, and before the next call after the client reported a change. Calls wait for
 // the answer for a bounded time; a late answer counts from then on.
@@ -34,6 +37,7 @@ type roots struct {
 	applying sync.Mutex // held while they are passed on
 	applied  int        // round of the folders passed on last
 	dirs     []string   // those folders
+	unusable []string   // those that are no folders of this machine, as URIs
 }
 
 // changed notes that the client reported a change.
@@ -165,27 +169,30 @@ func (r *roots) late(round int) {
 // receive passes the client's folders on, and then ends the round. It does not delay the
 // reader: the folders may be on a disk that does not answer.
 func (r *roots) receive(round int, result wire.Value) {
-	dirs, ok := rootsOf(result, runtime.GOOS)
+	dirs, unusable, ok := rootsOf(result, runtime.GOOS)
+	for _, uri := range unusable {
+		r.conn.opts.Log.Warn().Str("root", uri).Msg("a root of the client cannot be used: " + usableRoot(runtime.GOOS))
+	}
 	if !ok {
 		r.conn.opts.Log.Warn().Msg("the client has roots, but did not name them")
 		r.end(round)
 		return
 	}
 	go func() {
-		r.apply(round, dirs)
+		r.apply(round, dirs, unusable)
 		r.end(round)
 	}()
 }
 
 // apply passes folders on, unless later ones or the same were passed on before.
-func (r *roots) apply(round int, dirs []string) {
+func (r *roots) apply(round int, dirs, unusable []string) {
 	r.applying.Lock()
 	defer r.applying.Unlock()
-	same := r.applied > 0 && slices.Equal(dirs, r.dirs)
+	same := r.applied > 0 && slices.Equal(dirs, r.dirs) && slices.Equal(unusable, r.unusable)
 	if round < r.applied {
 		return
 	}
-	r.applied, r.dirs = round, dirs
+	r.applied, r.dirs, r.unusable = round, dirs, unusable
 	if same {
 		return
 	}
@@ -194,25 +201,38 @@ func (r *roots) apply(round int, dirs []string) {
 			r.conn.opts.Log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("the roots could not be taken")
 		}
 	}()
-	r.conn.opts.Roots(slices.Clone(dirs))
+	r.conn.opts.Roots(slices.Clone(dirs), slices.Clone(unusable))
 }
 
-// rootsOf reads the result of roots/list: the folders of this machine.
-func rootsOf(result wire.Value, system string) (dirs []string, ok bool) {
+// usableRoot says which roots are usable on a system.
+func usableRoot(system string) string {
+	if system == "windows" {
+		return "it is no folder on a drive of this machine, such as file:///C:/project"
+	}
+	return "it is no folder of this machine, such as file:///project"
+}
+
+// rootsOf reads the result of roots/list: the folders of this machine, and the URIs of the
+// others.
+func rootsOf(result wire.Value, system string) (dirs, unusable []string, ok bool) {
 	list := wire.Member(result.Raw, inputRoots)
 	if result.Kind != wire.Object || list.Kind != wire.Array {
-		return nil, false
+		return nil, nil, false
 	}
 	dirs = []string{}
 	for _, item := range wire.Elements(list.Raw) {
 		if item[0] != '{' {
 			continue
 		}
-		if dir, ok := dirOf(wire.Member(item, "uri").Text(), system); ok && len(dirs) < maxRoots {
+		uri := wire.Member(item, "uri").Text()
+		switch dir, ok := dirOf(uri, system); {
+		case ok && len(dirs) < maxRoots:
 			dirs = append(dirs, dir)
+		case !ok && uri != "" && len(unusable) < maxUnusable:
+			unusable = append(unusable, uri)
 		}
 	}
-	return dirs, true
+	return dirs, unusable, true
 }
 
 // dirOf returns the folder that a URI names, if it is one of this machine.
@@ -239,8 +259,8 @@ func dirOf(uri, system string) (dir string, ok bool) {
 		return path.Clean(name), true
 	}
 	drive := name[1:]
-	if len(drive) < 2 || drive[1] != ':' {
+	if len(drive) < 2 || drive[1] != ':' && drive[1] != '|' { // RFC 8089, appendix E.2.2
 		return "", false
 	}
-	return drive[:2] + strings.ReplaceAll(path.Clean("/"+drive[2:]), "/", `\`), true
+	return drive[:1] + ":" + strings.ReplaceAll(path.Clean("/"+drive[2:]), "/", `\`), true
 }

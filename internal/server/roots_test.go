@@ -20,7 +20,7 @@ type workspace struct {
 	wait  chan struct{} // where not nil, taking them lasts until it is closed
 }
 
-func (p *workspace) take(dirs []string) {
+func (p *workspace) take(dirs, _ []string) {
 	if p.wait != nil {
 		<-p.wait
 	}
@@ -300,7 +300,13 @@ func TestDirOf(t *testing.T) {
 
 func TestRootsOf(t *testing.T) {
 	read := func(s string) ([]string, bool) {
-		return rootsOf(wire.Value{Raw: []byte(s), Kind: wire.Kind(s[0])}, "linux")
+		dirs, _, ok := rootsOf(wire.Value{Raw: []byte(s), Kind: wire.Kind(s[0])}, "linux")
+		return dirs, ok
+	}
+	raw := `{"roots":[{"uri":"file:///proj"},{"uri":"file:///C|/proj"},{"uri":"file://server/share"},{"uri":"x:/y"},{}]}`
+	dirs, unusable, ok := rootsOf(wire.Value{Raw: []byte(raw), Kind: wire.Object}, "windows")
+	if !ok || !slices.Equal(dirs, []string{`C:\proj`}) || !slices.Equal(unusable, []string{"file:///proj", "file://server/share", "x:/y"}) {
+		t.Error(dirs, unusable, ok)
 	}
 	if dirs, ok := read(`{"roots":[{"uri":"file:///a"},7,{"uri":7},{},{"uri":"x:/y"},{"name":"n","uri":"file:\/\/\/b"}]}`); !ok || !slices.Equal(dirs, []string{"/a", "/b"}) {
 		t.Error(dirs, ok)

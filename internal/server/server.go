@@ -63,10 +63,11 @@ type Options struct {
 	// AskTimeout bounds the wait for the user's answer.
 	AskTimeout time.Duration
 	// WantRoots makes the server ask the client for its folders before the first call.
-	// Roots is called with each answer, absolute and cleaned; calls wait for its return,
+	// Roots is called with each answer, absolute and cleaned, and with the URIs that name no
+	// folder of this machine; calls wait for its return,
 	// for two seconds at most. It is never called twice at a time.
 	WantRoots bool
-	Roots     func(dirs []string)
+	Roots     func(dirs, unusable []string)
 	// Limits corrects the bounds of a client, by the client's name.
 	Limits func(client string, known toolcall.ClientLimits) toolcall.ClientLimits
 	// Refused is called for calls that end without running a tool: faulty arguments, no

@@ -47,6 +47,8 @@ type System struct {
 	// Roots are the client's directories, absolute. They count only if neither the command
 	// line nor CLAUDE_PROJECT_DIR names one.
 	Roots []string
+	// UnusableRoots are the URIs of the client's roots that name no folder of this machine.
+	UnusableRoots []string
 	// Read returns a file's content.
 	Read func(name string) Content
 	// Owned reports whether a settings file is the user's own; others are the ids of users
@@ -158,10 +160,11 @@ func (c Config) Reload(changed []string) (next Config, warnings []string) {
 	return next, next.newWarnings(c)
 }
 
-// WithRoots returns the settings with the client's directories.
-func (c Config) WithRoots(roots []string) (next Config, warnings []string) {
+// WithRoots returns the settings with the client's directories, and the URIs of those that
+// cannot be used.
+func (c Config) WithRoots(roots []string, unusable ...string) (next Config, warnings []string) {
 	o := c.origin
-	o.system.Roots = slices.Clone(roots)
+	o.system.Roots, o.system.UnusableRoots = slices.Clone(roots), slices.Clone(unusable)
 	next = build(o, &c, []string{})
 	return next, next.newWarnings(c)
 }

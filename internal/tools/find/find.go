@@ -86,7 +86,7 @@ func (f *Finder) begin(call toolcall.Call, tool, path, pattern string) (*finding
 		}
 	}
 	if len(r.starts) == 0 {
-		return nil, toolcall.Failed(refusal.New(refusal.NoStart, tool))
+		return nil, toolcall.Failed(refusal.New(refusal.NoStart, tool, refusal.UnusableRoots(policy)))
 	}
 	return r, toolcall.Outcome{}
 }
