@@ -1,7 +1,6 @@
 package find
 
 import (
-	"path"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm/notation"
@@ -123,7 +122,7 @@ func (a *GrepArgs) unused() (names []string) {
 	return names
 }
 
-// notation is how people write patterns on this system.
+// notation returns the notation of patterns on this system.
 func (f *Finder) notation() notation.System {
 	l := f.Opener.Access.Lexer()
 	return notation.System{Windows: l.OS == "windows", Home: l.Home, Getenv: l.Getenv}
@@ -189,7 +188,7 @@ func cutFolder(on notation.System, glob, dir string) (rest string, ok bool) {
 	dir = strings.TrimSuffix(on.Slashes(dir), "/") + "/"
 	if !on.Windows {
 		rest, ok = strings.CutPrefix(glob, dir)
-		return rest, ok && path.IsAbs(dir)
+		return rest, ok && dir[0] == '/'
 	}
 	for _, dir := range []string{dir, notation.Literal(dir)} {
 		if len(glob) >= len(dir) && strings.EqualFold(glob[:len(dir)], dir) {
