@@ -114,7 +114,7 @@ var layers = map[string]layer{
 	"internal/clients":         {imports: []string{"internal/fsys", "internal/jsonc", "internal/save", "internal/settings/disk", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/lsp/servers":     {imports: []string{"internal/lsp"}, never: pure()},
 	"internal/settings":        {imports: []string{"internal/hooks", "internal/jsonc", "internal/lsp", "internal/lsp/servers", "internal/perm", "internal/perm/notation", "internal/similar", "internal/span"}, never: pure()},
-	"internal/settings/disk":   {imports: []string{"internal/owndir", "internal/settings"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/settings/disk":   {imports: []string{"internal/owndir", "internal/settings", "internal/fsys"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/settings/follow": {imports: []string{"internal/watch"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// It starts the server that it tests.
 	"internal/doctor":        {imports: []string{"internal/clients", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/lsp/servers", "internal/owndir", "internal/perm", "internal/phrase", "internal/settings", "internal/worker"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},

@@ -12,6 +12,9 @@ import (
 
 const onWindows = false
 
+// TrueName returns the name itself: on Linux it has one spelling.
+func TrueName(name string) string { return name }
+
 // Resolver finds what paths lead to. It keeps nothing open: every name is
 // resolved from "/" by one openat2 that follows no link at all, which costs a
 // few dozen nanoseconds a segment more than from an open workspace directory,

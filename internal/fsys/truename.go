@@ -18,6 +18,16 @@ import (
 // name.
 type trueNamer func(name string) (Stamp, string, error)
 
+// TrueName returns the true name of what an absolute name without links names, or the name itself
+// if nothing is there.
+func TrueName(name string) string {
+	_, known, err := systemNamer(name)
+	if err != nil {
+		return name
+	}
+	return known
+}
+
 // asSpelt is the trueNamer of a system whose names have one spelling.
 func asSpelt(name string) (Stamp, string, error) {
 	stamp, err := Lstat(name)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
 
@@ -64,11 +65,11 @@ func List(dir string) (names []string) {
 	return names
 }
 
-// Real resolves the links of a name as far as it exists.
+// Real resolves the links of a name as far as it exists, and spells that part as the system does.
 func Real(name string) string {
 	for dir, rest := name, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
+			return filepath.Join(fsys.TrueName(real), rest)
 		} else if dir == filepath.Dir(dir) {
 			return name
 		}
