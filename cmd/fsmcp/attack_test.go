@@ -29,8 +29,6 @@ type fort struct {
 	took map[string]time.Duration // by changes of settings: until they held
 }
 
-const canary = "CANARY-4711"
-
 func newFort(t *testing.T) *fort {
 	t.Helper()
 	root := t.TempDir()

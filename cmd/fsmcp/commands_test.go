@@ -1,11 +1,9 @@
-//go:build unix
-
 package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,11 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 	"golang.org/x/text/encoding/htmlindex"
 )
 
@@ -95,20 +93,6 @@ func put(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(name, []byte(unescape(ts, strings.Join(args[1:], ""))), 0o666))
 }
 
-// forge JOURNAL FILE OLD NEW writes the journal of a write in place that was cut
-// short, from OLD to NEW: the next start finishes it where FILE is a mix of both.
-func forge(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, args, 4, "forge JOURNAL FILE OLD NEW")
-	journal, file := ts.MkAbs(args[0]), ts.MkAbs(args[1])
-	info, err := os.Stat(file)
-	ts.Check(err)
-	st := info.Sys().(*syscall.Stat_t)
-	both := args[2] + args[3]
-	about := fmt.Sprintf("fsmcp journal 1 %d %d %d %d %x %q ", st.Dev, st.Ino, len(args[2]), len(args[3]), sha256.Sum256([]byte(both)), file)
-	ts.Check(os.MkdirAll(filepath.Dir(journal), 0o700))
-	ts.Check(os.WriteFile(journal, fmt.Appendf(nil, "%s%s%05d\n", both, about, len(about)+6), 0o600))
-}
-
 // bytes FILE TEXT... compares the whole file on disk.
 func wantBytes(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 1, "bytes FILE TEXT...")
@@ -144,14 +128,25 @@ func listing(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mode FILE 0640 compares the permission bits.
-func wantMode(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, args, 2, "mode FILE OCTAL")
-	info, err := os.Stat(ts.MkAbs(args[0]))
+// auditLines holds every line of an audit file against the schema.
+func auditLines(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, args, 1, "audit-lines FILE")
+	name, err := filepath.Abs(filepath.Join("..", "..", "schemas", "audit.schema.json"))
 	ts.Check(err)
-	stat := info.Sys().(*syscall.Stat_t)
-	if got := fmt.Sprintf("%04o", stat.Mode&0o7777); got != args[1] {
-		ts.Fatalf("%s has mode %s, not %s", args[0], got, args[1])
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat = true
+	schema, err := compiler.Compile(name)
+	ts.Check(err)
+	text := ts.ReadFile(args[0])
+	if text == "" || !strings.HasSuffix(text, "\n") {
+		ts.Fatalf("%s is empty, or ends in half a line", args[0])
+	}
+	for line := range strings.Lines(text) {
+		var v any
+		ts.Check(json.Unmarshal([]byte(line), &v))
+		if err := schema.Validate(v); err != nil {
+			ts.Fatalf("%s: %v", line, err)
+		}
 	}
 }
 
@@ -242,36 +237,6 @@ func utf16Bytes(s string, big bool) []byte {
 		unit(uint16(r))
 	}
 	return out
-}
-
-// mkfifo makes a FIFO, also in the place of each file that a pattern names.
-func mkfifo(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, args, 1, "mkfifo FILE")
-	files, err := filepath.Glob(ts.MkAbs(args[0]))
-	ts.Check(err)
-	for _, name := range files {
-		ts.Check(os.Remove(name))
-	}
-	if len(files) == 0 {
-		files = []string{ts.MkAbs(args[0])}
-	}
-	for _, name := range files {
-		ts.Check(syscall.Mkfifo(name, 0o666))
-	}
-}
-
-// mksock makes a socket. It is bound by a short relative name in its folder,
-// since a socket's path may have 107 bytes only.
-func mksock(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, args, 1, "mksock FILE")
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	ts.Check(err)
-	defer syscall.Close(fd)
-	dir, err := os.MkdirTemp("", "sock")
-	ts.Check(err)
-	defer os.RemoveAll(dir)
-	ts.Check(syscall.Bind(fd, &syscall.SockaddrUnix{Name: filepath.Join(dir, "s")}))
-	ts.Check(os.Rename(filepath.Join(dir, "s"), ts.MkAbs(args[0])))
 }
 
 // sparse FILE SIZE grows a file (K, M, G) without writing data.
@@ -390,11 +355,6 @@ func (d *driver) mountTmpfs(ts *testscript.TestScript, neg bool, args []string) 
 	ts.Check(os.MkdirAll(dir, 0o777))
 	ts.Check(exec.Command("mount", "-t", "tmpfs", "-o", "size="+args[1], "tmpfs", dir).Run())
 	d.cleanups = append(d.cleanups, func() error { return exec.Command("umount", "-l", dir).Run() })
-}
-
-// credential starts a process under another user's id.
-func credential(uid int) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 }
 
 // syncBuffer is a buffer that a process may write to while a test reads it.

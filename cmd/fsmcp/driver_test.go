@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -84,7 +82,8 @@ func isAssignment(s string) bool {
 
 func (d *driver) environment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR", "GORACE", "GOTRACEBACK"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR", "GORACE", "GOTRACEBACK",
+		"SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMP", "PATHEXT", "COMSPEC"} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}
@@ -155,7 +154,7 @@ func (d *driver) running(ts *testscript.TestScript) *mcptest.Client {
 // expand puts in the three folders a script may name inside JSON and quotes, and
 // the server's user id. Nothing else is expanded: $& and $1 are text.
 func (d *driver) expand(s string) string {
-	return strings.NewReplacer("$WORK", d.work, "$HOME", d.home, "$OUTSIDE", d.outside, "$UID", strconv.Itoa(d.uid())).Replace(s)
+	return strings.NewReplacer("$WORK", filepath.ToSlash(d.work), "$HOME", filepath.ToSlash(d.home), "$OUTSIDE", filepath.ToSlash(d.outside), "$UID", strconv.Itoa(d.uid())).Replace(s)
 }
 
 // uid is the user that the server runs as.
@@ -166,10 +165,26 @@ func (d *driver) uid() int {
 	return os.Geteuid()
 }
 
-// fold is the other way round, so that what is expected can be written down.
+// fold is the other way round, so that what is expected can be written down. Names that
+// Windows spells with "\", which JSON doubles, get "/".
 func (d *driver) fold(s string) string {
-	return strings.NewReplacer(d.home, "$HOME", d.outside, "$OUTSIDE", d.work, "$WORK").Replace(s)
+	var pairs []string
+	for _, dir := range []struct{ name, short string }{{d.home, "$HOME"}, {d.outside, "$OUTSIDE"}, {d.work, "$WORK"}} {
+		for _, spelled := range []string{strings.ReplaceAll(dir.name, `\`, `\\`), dir.name, filepath.ToSlash(dir.name)} {
+			pairs = append(pairs, spelled, dir.short)
+		}
+	}
+	s = strings.NewReplacer(pairs...).Replace(s)
+	if filepath.Separator == '/' {
+		return s
+	}
+	return foldedName.ReplaceAllStringFunc(s, func(name string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(name, `\\`, "/"), `\`, "/")
+	})
 }
+
+// foldedName matches a name below one of the folders of a script.
+var foldedName = regexp.MustCompile(`\$(WORK|HOME|OUTSIDE)(\\{1,2}[^\\\s"'<>|:*?]+)+`)
 
 // arguments are given inline as JSON or as a file that holds them.
 func (d *driver) arguments(ts *testscript.TestScript, s string) json.RawMessage {
@@ -548,4 +563,36 @@ func (d *driver) as(ts *testscript.TestScript, neg bool, args []string) {
 	for _, dir := range []string{d.home, d.outside, d.work} {
 		ts.Check(os.Chown(dir, d.asUID, d.asUID))
 	}
+}
+
+// notesOf FILES writes another file until the answers have told of so many, which they
+// do in one where the machine is not busy; then of nothing more.
+func (d *driver) notesOf(ts *testscript.TestScript, neg bool, args []string) {
+	want, total := number(ts, args, 0), 0
+	write := func() (count int) {
+		d.call(ts, false, []string{"Write", fmt.Sprintf(`{"file_path":"$WORK/told-of.txt","content":"%d"}`, d.calls)})
+		count = strings.Count(d.last.Text, "<system-reminder>The file ")
+		if count > 3 || len(d.last.Text) > 8000 {
+			ts.Fatalf("%d files were told of with their lines: %s", count, d.last.Text)
+		}
+		return count + moreFiles(d.last)
+	}
+	for begun := time.Now(); total < want && time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
+		total += write()
+	}
+	if total += write(); total != want {
+		ts.Fatalf("%d files were told of, not %d", total, want)
+	}
+}
+
+var moreReminded = regexp.MustCompile(`<system-reminder>(\d+) more files? that you have read`)
+
+// moreFiles returns the number of files that an answer counts beside those it names.
+func moreFiles(r mcptest.Result) int {
+	m := moreReminded.FindStringSubmatch(r.Text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -354,3 +352,5 @@ func (e *endlessReader) Read(p []byte) (int, error) {
 	e.at = (e.at + n) % len(e.text)
 	return n, nil
 }
+
+const canary = "CANARY-4711"

@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -15,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -127,43 +124,4 @@ func (d *driver) contentAtMost(ts *testscript.TestScript, neg bool, args []strin
 	if n := number(ts, args, 0); (len(answer.Content) > n) != neg {
 		ts.Fatalf("the content array has %d bytes; more than %d: %v", len(answer.Content), n, !neg)
 	}
-}
-
-// What settings say of pictures holds for the next call, without a restart.
-func TestPictureSettingsAreFollowed(t *testing.T) {
-	t.Parallel()
-	media, err := companion()
-	if err != nil {
-		t.Fatal(err)
-	}
-	inTime(t, func(f *fort) {
-		name := f.put("a.pdf", string(drawingsPDF(1)))
-		var b bytes.Buffer
-		f.check(encodeAs(&b, "png", drawn(1100, 1000, false)))
-		picture := f.put("a.png", b.String())
-		f.serve("FSMCP_MEDIA="+media, "XDG_CACHE_HOME="+media+"-cache")
-		kinds := func(name string) string {
-			res := f.call("Read", map[string]any{"file_path": name})
-			if res.IsError {
-				return res.Slug
-			}
-			var answer struct{ Content []struct{ Type string } }
-			f.check(json.Unmarshal(res.Raw, &answer))
-			var out []string
-			for _, c := range answer.Content {
-				out = append(out, c.Type)
-			}
-			return strings.Join(out, " ")
-		}
-		is := func(pdf, image string) func() bool {
-			return func() bool { return kinds(name) == pdf && kinds(picture) == image }
-		}
-		f.want("at first", is("text text image", "text image"))
-		f.replace(f.home+"/.config/fsmcp/settings.json", `{"pdf": {"images": "never"}, "images": {"maxMegapixels": 1}}`)
-		f.soon("without pictures", is("text text", "too_large"))
-		f.replace(f.home+"/.config/fsmcp/settings.json", `{"pdf": {"mode": "document"}, "images": {"maxMegapixels": 2}}`)
-		f.soon("as a document", is("text resource", "text image"))
-		f.replace(".fsmcp/settings.json", `{"pdf": {"mode": "pages"}}`)
-		f.soon("as the project has it", is("text text image", "text image"))
-	})
 }

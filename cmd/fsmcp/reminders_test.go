@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
@@ -87,42 +84,8 @@ func TestRemindersWhileTheFileIsEdited(t *testing.T) {
 	}
 }
 
-// notesOf FILES writes another file until the answers have told of so many, which they
-// do in one where the machine is not busy; then of nothing more.
-func (d *driver) notesOf(ts *testscript.TestScript, neg bool, args []string) {
-	want, total := number(ts, args, 0), 0
-	write := func() (count int) {
-		d.call(ts, false, []string{"Write", fmt.Sprintf(`{"file_path":"$WORK/told-of.txt","content":"%d"}`, d.calls)})
-		count = strings.Count(d.last.Text, "<system-reminder>The file ")
-		if count > 3 || len(d.last.Text) > 8000 {
-			ts.Fatalf("%d files were told of with their lines: %s", count, d.last.Text)
-		}
-		return count + moreFiles(d.last)
-	}
-	for begun := time.Now(); total < want && time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
-		total += write()
-	}
-	if total += write(); total != want {
-		ts.Fatalf("%d files were told of, not %d", total, want)
-	}
-}
-
-// Words of reminders: the name of one file, and how many there are beside those that
-// are named.
-var (
-	oneReminded  = regexp.MustCompile(`The file (\S+) was changed outside`)
-	moreReminded = regexp.MustCompile(`<system-reminder>(\d+) more files? that you have read`)
-)
-
-// moreFiles returns the number of files that an answer counts beside those it names.
-func moreFiles(r mcptest.Result) int {
-	m := moreReminded.FindStringSubmatch(r.Text)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[1])
-	return n
-}
+// oneReminded matches the reminder of one file.
+var oneReminded = regexp.MustCompile(`The file (\S+) was changed outside`)
 
 // TestRemindersWithoutWatches has the system refuse to watch more than a few
 // folders: what changed is told exactly once all the same.

@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -70,6 +68,14 @@ func setUpScript(env *testscript.Env) error {
 		}
 	}
 	env.Setenv("HOME", d.home)
+	if runtime.GOOS == "windows" {
+		env.Setenv("USERPROFILE", d.home)
+		env.Setenv("APPDATA", filepath.Join(d.home, "AppData", "Roaming"))
+		env.Setenv("LOCALAPPDATA", filepath.Join(d.home, "AppData", "Local"))
+		for _, name := range []string{"SYSTEMROOT", "PATHEXT", "COMSPEC"} {
+			env.Setenv(name, os.Getenv(name))
+		}
+	}
 	env.Setenv("OUTSIDE", d.outside)
 	if program, err := exec.LookPath("fsmcp"); err == nil {
 		env.Setenv("FSMCP", program)
