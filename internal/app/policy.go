@@ -97,9 +97,16 @@ func ClientSystem(s settings.System) clients.System {
 		return ""
 	}
 	return clients.System{
-		OS: s.OS, Home: s.Home, ConfigHome: folder("XDG_CONFIG_HOME"), AppData: folder("APPDATA"),
+		OS: s.OS, Home: s.Home, ConfigHome: folder("XDG_CONFIG_HOME"), AppData: folder("APPDATA"), LocalData: folder("LOCALAPPDATA"),
 		CodexHome: folder("CODEX_HOME"), GeminiHome: folder("GEMINI_CLI_HOME"),
 		ClaudeHome: folder("CLAUDE_CONFIG_DIR"),
 		Exists:     func(name string) bool { _, err := os.Stat(name); return err == nil },
+		Entries: func(folder string) (names []string) {
+			entries, _ := os.ReadDir(folder) // no folder: no packages
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			return names
+		},
 	}
 }

@@ -53,6 +53,7 @@ type Client struct {
 	linux      place
 	darwin     place
 	windows    place
+	packaged   packaged              // the file of the client as a package of Windows
 	command    func(Server) []string // nil: the client has no command
 }
 
@@ -94,6 +95,13 @@ func add(words ...string) func(Server) []string {
 	return func(s Server) []string { return append(slices.Clone(words), s.line()...) }
 }
 
+// addMCP returns the command function of VS Code's program.
+func addMCP(program string) func(Server) []string {
+	return func(s Server) []string {
+		return []string{program, "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, Client{typed: true}.entry(s, nil)...)), false)}
+	}
+}
+
 var table = []Client{
 	{
 		// File and shape: modelcontextprotocol/modelcontextprotocol,
@@ -107,7 +115,11 @@ var table = []Client{
 		linux:   place{configDir, "Claude/claude_desktop_config.json"},
 		darwin:  place{homeDir, "Library/Application Support/Claude/claude_desktop_config.json"},
 		windows: place{appData, "Claude/claude_desktop_config.json"},
-		Notes:   []string{"Quit Claude Desktop and start it again: it reads the file when it starts."},
+		// Since February 2026 the maker's installer and the Microsoft Store install a package,
+		// which reads the file below its own folder alone: anthropics/claude-code, issues 25579,
+		// 26073 and 57998 (package Claude_pzs8sxrjxfjjc).
+		packaged: packaged{"Claude_", "LocalCache/Roaming/Claude/claude_desktop_config.json"},
+		Notes:    []string{"Quit Claude Desktop and start it again: it reads the file when it starts."},
 	},
 	{
 		// File, shape and command: Claude Code documentation, "Connect Claude Code to tools
@@ -143,10 +155,19 @@ var table = []Client{
 		darwin:  place{homeDir, "Library/Application Support/Code/User/mcp.json"},
 		windows: place{appData, "Code/User/mcp.json"},
 		project: ".vscode/mcp.json",
-		command: func(s Server) []string {
-			return []string{"code", "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, Client{typed: true}.entry(s, nil)...)), false)}
-		},
-		Notes: []string{"For one project alone, the same text can be in its .vscode/mcp.json."},
+		command: addMCP("code"),
+		Notes:   []string{"For one project alone, the same text can be in its .vscode/mcp.json."},
+	},
+	{
+		// As VS Code, in a folder of its own: microsoft/vscode-docs, docs/configure/settings.md
+		// ("Code - Insiders"), and the program of that installation.
+		Name: "vscode-insiders", Title: "VS Code Insiders", Format: JSONC, Variables: true, commas: true, keys: []string{"servers"}, typed: true,
+		linux:   place{configDir, "Code - Insiders/User/mcp.json"},
+		darwin:  place{homeDir, "Library/Application Support/Code - Insiders/User/mcp.json"},
+		windows: place{appData, "Code - Insiders/User/mcp.json"},
+		project: ".vscode/mcp.json",
+		command: addMCP("code-insiders"),
+		Notes:   []string{"For one project alone, the same text can be in its .vscode/mcp.json."},
 	},
 	{
 		// File and shape: Cursor documentation, "Model Context Protocol", as cited by
@@ -260,17 +281,24 @@ type place struct {
 	path string
 }
 
+// packaged is where the file of a client lies that Windows has installed as a package: in
+// the folder %LOCALAPPDATA%\Packages\PREFIX*, the way from there with slashes.
+type packaged struct{ prefix, path string }
+
 // System holds what the places of files depend on. Absolute folders, or empty.
 type System struct {
 	OS         string // as runtime.GOOS
 	Home       string
 	ConfigHome string // XDG_CONFIG_HOME
 	AppData    string // APPDATA
+	LocalData  string // LOCALAPPDATA
 	CodexHome  string // CODEX_HOME
 	GeminiHome string // GEMINI_CLI_HOME
 	ClaudeHome string // CLAUDE_CONFIG_DIR
 	// Exists reports whether there is a file of that name; nil: there is none.
 	Exists func(name string) bool
+	// Entries returns the names of what a folder holds; nil: folders are empty.
+	Entries func(folder string) []string
 }
 
 func (c Client) place(os string) place {
@@ -293,8 +321,38 @@ func (c Client) File(s System, dir string) string {
 	return name
 }
 
+// packageFile returns the file of a client that Windows has installed as a package, and ""
+// without a package. Of several packages the first one with a file counts.
+func (c Client) packageFile(s System) (file string) {
+	if c.packaged.prefix == "" || s.OS != "windows" || s.Entries == nil {
+		return ""
+	}
+	packages := s.join(s.or(s.LocalData, "AppData/Local"), "Packages")
+	for _, name := range s.Entries(packages) {
+		if !strings.HasPrefix(name, c.packaged.prefix) {
+			continue
+		}
+		at := s.join(packages, name+"/"+c.packaged.path)
+		if s.Exists != nil && s.Exists(at) {
+			return at
+		}
+		if file == "" {
+			file = at
+		}
+	}
+	return file
+}
+
 // file returns the name that File returns if there is no file yet.
 func (c Client) file(s System, dir string) string {
+	if file := c.packageFile(s); file != "" {
+		return file
+	}
+	return c.plainFile(s, dir)
+}
+
+// plainFile returns the file of a client that is not installed as a package.
+func (c Client) plainFile(s System, dir string) string {
 	p := c.place(s.OS)
 	switch p.base {
 	case homeDir:

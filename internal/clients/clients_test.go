@@ -20,6 +20,7 @@ func TestFile(t *testing.T) {
 		{"claude-desktop", "/home/you/.config/Claude/claude_desktop_config.json", "/Users/you/Library/Application Support/Claude/claude_desktop_config.json", `C:\Users\you\AppData\Roaming\Claude\claude_desktop_config.json`},
 		{"claude-code", "/p/.mcp.json", "/p/.mcp.json", `D:\p\.mcp.json`},
 		{"vscode", "/home/you/.config/Code/User/mcp.json", "/Users/you/Library/Application Support/Code/User/mcp.json", `C:\Users\you\AppData\Roaming\Code\User\mcp.json`},
+		{"vscode-insiders", "/home/you/.config/Code - Insiders/User/mcp.json", "/Users/you/Library/Application Support/Code - Insiders/User/mcp.json", `C:\Users\you\AppData\Roaming\Code - Insiders\User\mcp.json`},
 		{"cursor", "/home/you/.cursor/mcp.json", "/Users/you/.cursor/mcp.json", `C:\Users\you\.cursor\mcp.json`},
 		{"zed", "/home/you/.config/zed/settings.json", "/Users/you/.config/zed/settings.json", `C:\Users\you\AppData\Roaming\Zed\settings.json`},
 		{"codex", "/home/you/.codex/config.toml", "/Users/you/.codex/config.toml", `C:\Users\you\.codex\config.toml`},
@@ -46,11 +47,59 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s without a home: %s", c.name, got)
 		}
 	}
-	if len(Names()) != 12 {
+	if len(Names()) != 13 {
 		t.Errorf("the table has %q", Names())
 	}
 	if _, ok := Find("nano"); ok {
 		t.Error("nano is a client")
+	}
+}
+
+// TestPackagedFile finds the file of a client that Windows has installed as a package.
+func TestPackagedFile(t *testing.T) {
+	client, _ := Find("claude-desktop")
+	const plain = `C:\Users\you\AppData\Roaming\Claude\claude_desktop_config.json`
+	const local = `C:\Users\you\AppData\Local`
+	in := func(local, name string) string {
+		return local + `\Packages\` + name + `\LocalCache\Roaming\Claude\claude_desktop_config.json`
+	}
+	for _, c := range []struct {
+		name, local   string
+		packages, has []string
+		want          string
+	}{
+		{"no package", "", nil, nil, plain},
+		{"other packages", "", []string{"Claudette_x", "Microsoft.Claude_x"}, nil, plain},
+		{"a package without a file", "", []string{"A", "Claude_pzs8sxrjxfjjc"}, nil, in(local, "Claude_pzs8sxrjxfjjc")},
+		{"a package beside an old file", "", []string{"Claude_a"}, []string{plain}, in(local, "Claude_a")},
+		{"two packages, one with a file", "", []string{"Claude_a", "Claude_b"}, []string{in(local, "Claude_b")}, in(local, "Claude_b")},
+		{"LOCALAPPDATA", `D:\Local`, []string{"Claude_a"}, nil, in(`D:\Local`, "Claude_a")},
+	} {
+		s := System{OS: "windows", Home: `C:\Users\you`, LocalData: c.local,
+			Exists: func(name string) bool { return slices.Contains(c.has, name) },
+			Entries: func(folder string) []string {
+				if folder != strings.TrimSuffix(in(c.local, ""), `\\LocalCache\Roaming\Claude\claude_desktop_config.json`) && c.local != "" {
+					t.Errorf("%s: looks into %s", c.name, folder)
+				}
+				return c.packages
+			}}
+		if got := client.File(s, `C:\p`); got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
+		}
+		sources := client.Sources(s, []string{`C:\p`})
+		if c.want == plain {
+			if len(sources) != 1 || sources[0].Instead != "" {
+				t.Errorf("%s: %+v", c.name, sources)
+			}
+		} else if len(sources) != 2 || sources[0].File != plain || sources[0].Instead != c.want || sources[1].File != c.want || sources[1].Instead != "" {
+			t.Errorf("%s: %+v", c.name, sources)
+		}
+		for _, os := range []string{"linux", "darwin"} {
+			s.OS = os
+			if got := client.File(s, "/p"); strings.Contains(got, "Packages") {
+				t.Errorf("%s: %s on %s", c.name, got, os)
+			}
+		}
 	}
 }
 

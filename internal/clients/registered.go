@@ -26,7 +26,9 @@ type Registration struct {
 // Source is a file that a client reads, and where its objects of servers are.
 type Source struct {
 	File string
-	keys [][]string
+	// Instead is the file that the client reads in place of this one; "" if it reads this one.
+	Instead string
+	keys    [][]string
 }
 
 // Sources returns the files in which the client may have an entry: the one that Write
@@ -38,10 +40,13 @@ func (c Client) Sources(s System, dirs []string) (list []Source) {
 		switch same := func(k []string) bool { return slices.Equal(k, keys) }; {
 		case file == "":
 		case i < 0:
-			list = append(list, Source{file, [][]string{keys}})
+			list = append(list, Source{File: file, keys: [][]string{keys}})
 		case !slices.ContainsFunc(list[i].keys, same):
 			list[i].keys = append(list[i].keys, keys)
 		}
+	}
+	if file := c.packageFile(s); file != "" {
+		list = append(list, Source{File: c.plainFile(s, ""), Instead: file, keys: [][]string{c.keys}})
 	}
 	for _, dir := range dirs {
 		files := []string{c.file(s, dir)}

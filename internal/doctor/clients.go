@@ -65,6 +65,11 @@ func (in Installation) source(client clients.Client, src clients.Source) (checks
 		return []Check{{NameClients, Warn, fmt.Sprintf("%s: %v", at, cause(err)), "Mend the file: the client cannot read it, either."}}
 	}
 	for _, e := range entries {
+		if src.Instead != "" {
+			detail := fmt.Sprintf("%s:%d: the entry has no effect: %s is installed as a package of Windows, and reads %s", at, e.Line, client.Title, src.Instead)
+			checks = append(checks, Check{NameClients, Warn, detail, fmt.Sprintf("fsmcp config %s --write enters it there.", client.Name)})
+			continue
+		}
 		c := in.entry(client, e, in.remedy(client, src.File, text, e))
 		c.Detail = fmt.Sprintf("%s:%d: %s", at, e.Line, c.Detail)
 		checks = append(checks, c)
@@ -151,7 +156,7 @@ func (in Installation) folderFault(client clients.Client, dir string) string {
 		return fsys.FolderFault(dir)
 	case variable && client.Variables:
 		return ""
-	case home && (rest == "" || rest[0] == '/'):
+	case home && (rest == "" || os.IsPathSeparator(rest[0])):
 		return fsys.FolderFault(filepath.Join(in.System.Home, rest))
 	case variable && filepath.IsAbs(dir):
 		return fsys.FolderFault(dir)

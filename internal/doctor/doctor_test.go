@@ -190,7 +190,7 @@ func TestClients(t *testing.T) {
 	if len(none) != 1 {
 		t.Fatal(none)
 	}
-	says(t, none[0], Skip, "claude-desktop, claude-code, vscode, cursor, zed, codex, gemini, opencode, windsurf, goose", "fsmcp config CLIENT --write")
+	says(t, none[0], Skip, "claude-desktop, claude-code, vscode, vscode-insiders, cursor, zed, codex, gemini, opencode, windsurf, goose", "fsmcp config CLIENT --write")
 
 	entry := func(command string) string {
 		text, _ := json.Marshal(map[string]any{"mcpServers": map[string]any{"fsmcp": map[string]string{"command": command}}})
@@ -350,5 +350,48 @@ func TestDocumented(t *testing.T) {
 	}
 	if !slices.Equal(names, allNames()) {
 		t.Errorf("the page has %q, not %q", names, allNames())
+	}
+}
+
+// TestEntryOfAnotherInstallation warns of an entry in a file that the client, a package of
+// Windows, does not read.
+func TestEntryOfAnotherInstallation(t *testing.T) {
+	home := t.TempDir()
+	plain := filepath.Join(home, "plain.json")
+	if err := os.WriteFile(plain, []byte(`{"mcpServers": {"fsmcp": {"command": "/x/fsmcp"}}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	client, _ := clients.Find("claude-desktop")
+	s := clients.System{OS: "windows", Home: `C:\Users\you`, Entries: func(string) []string { return []string{"Claude_x"} }}
+	src := client.Sources(s, []string{`C:\p`})[0]
+	src.File = plain
+	checks := Installation{System: s}.source(client, src)
+	want := `plain.json:1: the entry has no effect: Claude Desktop is installed as a package of Windows, and reads C:\Users\you\AppData\Local\Packages\Claude_x\LocalCache\Roaming\Claude\claude_desktop_config.json`
+	if len(checks) != 1 || checks[0].Status != Warn || !strings.HasSuffix(checks[0].Detail, want) {
+		t.Errorf("%+v", checks)
+	}
+}
+
+// TestGuarded names the system's own guard of a user's documents.
+func TestGuarded(t *testing.T) {
+	for _, c := range []struct{ system, dir, home, want string }{
+		{"windows", `C:\Users\you\Documents\p`, `C:\Users\you`, "Controlled Folder Access"},
+		{"windows", `c:\users\you\OneDrive - Firm\p`, `C:\Users\you\`, "Controlled Folder Access"},
+		{"windows", `C:\Users\you\src`, `C:\Users\you`, ""},
+		{"windows", `D:\Documents`, `C:\Users\you`, ""},
+		{"darwin", "/Users/you/Desktop", "/Users/you", "Privacy & Security"},
+		{"darwin", "/Users/you/Downloads/p", "/Users/you", "Privacy & Security"},
+		{"darwin", "/Users/you/src", "/Users/you", ""},
+		{"darwin", "/Users/your/Desktop", "/Users/you", ""},
+		{"linux", "/home/you/Documents", "/home/you", ""},
+		{"linux", "/Documents", "", ""},
+	} {
+		got := guarded(c.system, c.dir, c.home)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s on %s: %q", c.dir, c.system, got)
+		}
+	}
+	if got := notWritable("windows", `C:\p`, `C:\Users\you`); strings.Contains(got, "chmod") {
+		t.Error(got)
 	}
 }

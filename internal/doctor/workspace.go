@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
@@ -25,13 +27,16 @@ func workspace(dir, home string) Check {
 	if err := readable(dir); err != nil {
 		c.Status, c.Detail = Fail, fmt.Sprintf("%s: %v", dir, err)
 		c.Remedy = "Name a folder that is there and that you may read: --dir DIR, or as an argument of serve."
+		if errors.Is(err, fs.ErrPermission) {
+			c.Remedy += guarded(runtime.GOOS, dir, home)
+		}
 		return c
 	}
 	known, err := writable(dir)
 	switch {
 	case err != nil:
 		c.Status, c.Detail = Warn, fmt.Sprintf("%s: readable, but %v", dir, err)
-		c.Remedy = "Make it writable for you (chmod u+w), or go on if it is only to be read."
+		c.Remedy = notWritable(runtime.GOOS, dir, home)
 	case !known:
 		c.Detail = dir + ": readable"
 	}
@@ -40,6 +45,35 @@ func workspace(dir, home string) Check {
 		c.Remedy = "Name a smaller folder: --dir DIR."
 	}
 	return c
+}
+
+// notWritable returns what to do about a folder that cannot be written on a system.
+func notWritable(system, dir, home string) string {
+	if system == "windows" {
+		return "Let your account write it, or go on if it is only to be read." + guarded(system, dir, home)
+	}
+	return "Make it writable for you (chmod u+w), or go on if it is only to be read." + guarded(system, dir, home)
+}
+
+// guarded returns a further sentence if a folder is one that the system guards beside its
+// modes: the documents of a user, against programs that it does not know. Else "".
+func guarded(system, dir, home string) string {
+	separator := "/"
+	if system == "windows" {
+		separator = `\`
+	}
+	rest, below := strings.CutPrefix(strings.ToLower(dir), strings.ToLower(strings.TrimRight(home, separator)+separator))
+	folder, _, _ := strings.Cut(rest, separator)
+	if !below || home == "" {
+		return ""
+	}
+	switch document := folder == "documents" || folder == "desktop" || folder == "downloads" || strings.HasPrefix(folder, "onedrive"); {
+	case document && system == "windows":
+		return " Controlled Folder Access guards this folder: allow fsmcp.exe in Windows Security, Virus & threat protection, Ransomware protection."
+	case (document || folder == "library") && system == "darwin":
+		return " macOS guards this folder: allow the client that starts fsmcp in System Settings, Privacy & Security, Files and Folders."
+	}
+	return ""
 }
 
 // readable returns why a directory cannot be listed, as the rest of a sentence.
