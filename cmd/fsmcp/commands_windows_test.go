@@ -6,7 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Scripts with these commands are in the table differsOnWindows.
+// Scripts with these commands are not in testdata/windows_scripts.txt.
 var forge, wantMode, mkfifo, mksock = notHere, notHere, notHere, notHere
 
 func notHere(ts *testscript.TestScript, neg bool, args []string) {

@@ -52,6 +52,9 @@ func scriptFiles(t *testing.T) []string {
 	files = slices.DeleteFunc(files, func(name string) bool {
 		return differs[strings.TrimSuffix(filepath.Base(name), ".txtar")] != ""
 	})
+	if len(differs) > 0 {
+		t.Logf("!!! NOT TESTED: %d of %d scripts are left out on this system !!!", len(differs), all)
+	}
 	if all-len(files) != len(differs) {
 		t.Errorf("%d scripts are left out, not %d", all-len(files), len(differs))
 	}

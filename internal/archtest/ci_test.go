@@ -21,9 +21,10 @@ func TestWorkflow(t *testing.T) {
 	}
 	var workflow struct {
 		Jobs map[string]struct {
-			RunsOn string `yaml:"runs-on"`
-			Needs  []string
-			Steps  []struct{ Uses, Run string }
+			RunsOn   string `yaml:"runs-on"`
+			Needs    []string
+			Strategy struct{ Matrix struct{ OS []string } }
+			Steps    []struct{ Uses, Run, Shell string }
 		}
 	}
 	if err := yaml.Unmarshal(text, &workflow); err != nil {
@@ -60,8 +61,19 @@ func TestWorkflow(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(root, file)); err != nil {
 					t.Error(err)
 				}
+				if step.Shell != "bash" {
+					t.Errorf("the job %s runs %s, which on Windows needs shell: bash", name, file)
+				}
 			}
 		}
+	}
+	for _, name := range []string{"check", "linux", "others", "release"} {
+		if _, ok := workflow.Jobs[name]; !ok {
+			t.Errorf("the job %s is missing", name)
+		}
+	}
+	if got := workflow.Jobs["others"].Strategy.Matrix.OS; !slices.Equal(got, []string{"macos-latest", "windows-latest"}) {
+		t.Errorf("the other systems are %q", got)
 	}
 	if targets < 3 {
 		t.Errorf("%d make targets", targets)
