@@ -24,7 +24,7 @@ GOVULNCHECK := v1.8.0
 
 # Debian packages that the tests use beside the Go tools. Later work adds its
 # own here: a program that is already installed is not asked for again.
-PACKAGES := git:git patch:patch strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq man-db:man groff-base:groff less:less xvfb:Xvfb xclip:xclip ripgrep:rg xfsprogs:mkfs.xfs
+PACKAGES := git:git patch:patch strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq man-db:man groff-base:groff less:less xvfb:Xvfb xclip:xclip ripgrep:rg xfsprogs:mkfs.xfs debootstrap:debootstrap
 # Those that bring a module for the system's own Python instead of a program.
 MODULES := python3-nbformat:nbformat
 # And those that bring files: documents in CJK, and what poppler reads them with.
@@ -46,12 +46,16 @@ RACED := TestScripts/^(history|hook|proto|reminder|settings|stuck|write)_
 # the longest first.
 LONG := faults media/pdf bench clienttest release comparison
 
-.PHONY: help setup build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
+.PHONY: help setup setup-packages wine build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
 
-setup: ## once: install the Debian packages that the tests use
+setup: ## once: install the Debian packages that the tests use, and Wine
+	@$(MAKE) --no-print-directory setup-packages
+	@.ci/wine setup
+
+setup-packages:
 	@missing=; for p in $(PACKAGES); do \
 	  command -v $${p#*:} >/dev/null 2>&1 || missing="$$missing $${p%%:*}"; done; \
 	for m in $(MODULES); do \
@@ -164,6 +168,9 @@ faults: build ## after a change to saving, locking, history, workers, permission
 	FSMCP_HOSTILE_SERVERS=1 $(GO) test -count=1 -timeout 10m -run TestHostileLanguageServers ./cmd/fsmcp
 	FSMCP_LSP_EDITS=50 $(GO) test -count=1 -timeout 10m -v -run 'WithGopls' ./internal/clienttest | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
+
+wine: ## after a change of what Windows does: all scripts with the program for Windows, under Wine
+	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud
 
 cross: ## a part of test: build and vet for the other systems, and test what this system can run of them
 	@for target in darwin/arm64 windows/amd64; do \

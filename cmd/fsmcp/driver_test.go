@@ -25,6 +25,7 @@ type driverKey struct{}
 type driver struct {
 	work, home, outside string
 	asUID               int
+	windows             windowsPrograms // nil: the program is that of this system
 
 	options mcptest.Options
 	flags   []string
@@ -40,6 +41,9 @@ type driver struct {
 	cleanups  []func() error
 	ids       map[string]string // of changes, by those that a page of docs has
 }
+
+// windowsPrograms are the programs that scripts run under Wine.
+type windowsPrograms interface{ Media() string }
 
 func driverOf(ts *testscript.TestScript) *driver { return ts.Value(driverKey{}).(*driver) }
 
@@ -82,7 +86,7 @@ func isAssignment(s string) bool {
 
 func (d *driver) environment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR", "GORACE", "GOTRACEBACK",
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR", "GORACE", "GOTRACEBACK", wineVariable,
 		"SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMP", "PATHEXT", "COMSPEC"} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)

@@ -59,8 +59,12 @@ func compileFor(path string) error {
 func useMedia(ts *testscript.TestScript, neg bool, args []string) {
 	path, err := companion()
 	ts.Check(err)
+	compiled := path + "-cache"
+	if w := driverOf(ts).windows; w != nil {
+		path = w.Media()
+	}
 	ts.Setenv("MEDIA", path)
-	ts.Setenv("COMPILED", path+"-cache")
+	ts.Setenv("COMPILED", compiled)
 }
 
 // pdf FILE PAGES [EXTRA] writes a PDF of so many pages, with an outline. Each

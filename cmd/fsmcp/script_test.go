@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
-	testscript.Main(m, map[string]func(){"fsmcp": hearing, "fake-language-server": fakeLanguageServer})
+	testscript.Main(m, map[string]func(){"fsmcp": hearingOrWine, "fake-language-server": fakeLanguageServer})
 }
 
 // TestScripts runs testdata/script: one file for each promise, over the real
@@ -50,7 +50,7 @@ func scriptFiles(t *testing.T) []string {
 	}
 	all := len(files)
 	files = slices.DeleteFunc(files, func(name string) bool {
-		return differs[strings.TrimSuffix(filepath.Base(name), ".txtar")] != ""
+		return differs[scriptName(name)] != ""
 	})
 	if len(differs) > 0 {
 		t.Logf("!!! NOT TESTED: %d of %d scripts are left out on this system !!!", len(differs), all)
@@ -58,8 +58,14 @@ func scriptFiles(t *testing.T) []string {
 	if all-len(files) != len(differs) {
 		t.Errorf("%d scripts are left out, not %d", all-len(files), len(differs))
 	}
+	files = slices.DeleteFunc(files, isForWindows)
 	return files
 }
+
+func scriptName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
+
+// isForWindows reports whether a script tests what Windows alone does: see TestScriptsUnderWine.
+func isForWindows(file string) bool { return strings.HasSuffix(scriptName(file), "_windows") }
 
 // setUpScript gives a script a home and a folder outside its workspace, both
 // beside $WORK, so that neither is inside the other.
@@ -99,6 +105,8 @@ func setUpScript(env *testscript.Env) error {
 
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
+	case "wine":
+		return false, nil
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "mount":

@@ -160,6 +160,8 @@ var layers = map[string]layer{
 	"internal/mcptest/protocol": {never: pure()},
 	"internal/volumetest":       {never: []ban{noNet, noProtocol, noCommand, noLog, noWatch}},
 	"internal/shortrun":         {never: []ban{noProcess, noNet, noProtocol, noCommand, noWatch}},
+	"internal/winetest":         {never: []ban{noNet, noProtocol, noCommand, noWatch}},
+	"internal/winetest/helper":  {never: []ban{noNet, noProtocol, noCommand, noWatch}},
 	"internal/release":          {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 
 	"internal/search/match/matchtest": {never: pure()},

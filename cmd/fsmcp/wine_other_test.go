@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package main
+
+const wineVariable = ""
+
+func hearingOrWine() { hearing() }

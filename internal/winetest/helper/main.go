@@ -1,0 +1,49 @@
+// Command helper is a program for Windows that tests run under Wine beside fsmcp.
+//
+//	helper launch HOME TEMP PROGRAM ARG...   runs a program for a user with that home
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		os.Exit(2)
+	}
+	var err error
+	switch os.Args[1] {
+	case "launch":
+		err = launch(os.Args[2:])
+	default:
+		err = errors.New("usage: helper launch ...")
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		os.Exit(exit.ExitCode())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "helper:", err)
+		os.Exit(1)
+	}
+}
+
+// launch sets what Wine overwrites at the start of its first program.
+func launch(args []string) error {
+	home, temp := args[0], args[1]
+	for name, value := range map[string]string{
+		"USERPROFILE":  home,
+		"APPDATA":      filepath.Join(home, "AppData", "Roaming"),
+		"LOCALAPPDATA": filepath.Join(home, "AppData", "Local"),
+		"TMP":          temp,
+		"TEMP":         temp,
+	} {
+		os.Setenv(name, value)
+	}
+	cmd := exec.Command(args[2], args[3:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
+}

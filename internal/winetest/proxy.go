@@ -1,0 +1,218 @@
+//go:build linux
+
+package winetest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Variable names the variable that tells a proxy what to run.
+const Variable = "FSMCP_WINE_PROXY"
+
+// settings tell a proxy which program it stands for.
+type settings struct {
+	Words []string // the program and its first arguments; of these
+	Home  int      // this one is the home
+	Roots []string
+	Base  string // the assignment that says where Wine is
+	Hangs string // the file that gets a line for each process that hung
+}
+
+// Proxy returns the assignment that makes RunProxy run the program for a script.
+func (w *Wine) Proxy(home, temp, hangs string, roots []string) string {
+	b, _ := json.Marshal(settings{Words: w.Words(home, temp, w.FSMCP()), Home: 4, Roots: roots, Base: w.baseVariable(), Hangs: hangs})
+	return Variable + "=" + string(b)
+}
+
+// atMost bounds a command that is no server.
+const atMost = 2 * time.Minute
+
+// RunProxy runs the program for Windows in place of this process: with its arguments, its
+// environment and its standard streams, names translated. It returns the exit status.
+func RunProxy() int {
+	var s settings
+	if err := json.Unmarshal([]byte(os.Getenv(Variable)), &s); err != nil {
+		fmt.Fprintln(os.Stderr, "wine proxy:", err)
+		return 125
+	}
+	n := Names{Roots: s.Roots}
+	words := slices.Clone(s.Words)
+	if home := os.Getenv("HOME"); home != "" {
+		words[s.Home] = n.ToWindows(home)
+	}
+	for _, a := range os.Args[1:] {
+		words = append(words, n.ToWindows(a))
+	}
+	run := &proxied{names: n, token: fmt.Sprintf("FSMCP_WINE_PROCESS=%d-%d", os.Getpid(), time.Now().UnixNano()), hangs: s.Hangs}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Env = append(run.environment(), s.Base)
+	return run.run(cmd)
+}
+
+type proxied struct {
+	names        Names
+	token, hangs string
+	pipes        sync.WaitGroup
+}
+
+func (p *proxied) environment() []string {
+	env := []string{p.token}
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		switch name {
+		case Variable, "HOME", "TMPDIR":
+		case "PATH", "XDG_RUNTIME_DIR": // of Linux
+			env = append(env, v)
+		default:
+			env = append(env, name+"="+p.names.ToWindows(value))
+		}
+	}
+	return env
+}
+
+func (p *proxied) run(cmd *exec.Cmd) int {
+	serves := slices.Contains(os.Args[1:], "serve")
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice == 0 {
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			return 125
+		}
+		go func() {
+			p.copyLines(in, os.Stdin, p.toWindows)
+			in.Close()
+		}()
+	}
+	out, err := cmd.StdoutPipe()
+	errs, err2 := cmd.StderrPipe()
+	if err := errors.Join(err, err2, cmd.Start()); err != nil {
+		fmt.Fprintln(os.Stderr, "wine proxy:", err)
+		return 125
+	}
+	p.pipes.Add(2)
+	go p.copyOut(os.Stdout, out)
+	go p.copyOut(os.Stderr, errs)
+	ended := make(chan struct{})
+	go func() {
+		p.pipes.Wait()
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	begin := time.Now()
+	for tick := time.NewTicker(time.Second); ; {
+		select {
+		case <-ended:
+			tick.Stop()
+			return cmd.ProcessState.ExitCode()
+		case <-tick.C:
+			if late := !serves && time.Since(begin) > atMost; late || p.hung() {
+				p.note(late)
+				p.kill()
+				_ = cmd.Process.Kill()
+				return 125
+			}
+		}
+	}
+}
+
+func (p *proxied) copyOut(to io.Writer, from io.Reader) {
+	defer p.pipes.Done()
+	p.copyLines(to, from, func(line []byte) []byte {
+		return []byte(p.names.FromWindows(string(line), len(line) > 0 && (line[0] == '{' || line[0] == '[')))
+	})
+}
+
+func (p *proxied) toWindows(line []byte) []byte {
+	return []byte(p.names.JSONToWindows(string(line)))
+}
+
+// copyLines copies line by line, so that no name is cut in two. Once the reader is gone it
+// goes on reading.
+func (p *proxied) copyLines(to io.Writer, from io.Reader, change func([]byte) []byte) {
+	r := bufio.NewReaderSize(from, 1<<16)
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			_, _ = to.Write(change(line))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// hung reports whether a process has ended but for one thread, for at least a second. About
+// one in 150 processes of Wine 8 and 10 does so: its main thread is a zombie.
+func (p *proxied) hung() bool {
+	if !p.isHalfEnded() {
+		return false
+	}
+	time.Sleep(time.Second)
+	return p.isHalfEnded()
+}
+
+func (p *proxied) isHalfEnded() bool {
+	for _, pid := range p.processes() {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if _, after, ok := bytes.Cut(stat, []byte(") ")); ok && after[0] == 'Z' {
+			return true
+		}
+	}
+	return false
+}
+
+// processes returns the processes with the token in their environment. That of a process
+// whose main thread has ended can be read from its other threads alone.
+func (p *proxied) processes() (pids []int) {
+	return processesWith(p.token)
+}
+
+func processesWith(token string) (pids []int) {
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range names {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		if pid == os.Getpid() {
+			continue
+		}
+		env, err := os.ReadFile(dir + "/environ")
+		if len(env) == 0 && err == nil {
+			tasks, _ := filepath.Glob(dir + "/task/[0-9]*")
+			if len(tasks) > 1 {
+				env, _ = os.ReadFile(tasks[len(tasks)-1] + "/environ")
+			}
+		}
+		if bytes.Contains(env, []byte(token)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (p *proxied) kill() {
+	for _, pid := range p.processes() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func (p *proxied) note(late bool) {
+	f, err := os.OpenFile(p.hangs, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%q hung, late %v\n", os.Args, late)
+}
