@@ -155,7 +155,7 @@ var layers = map[string]layer{
 	"internal/conformance":      {never: pure()},
 	"internal/comparison":       {imports: []string{"internal/mcptest"}},
 	"internal/demo":             {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
-	"internal/faults":           {imports: []string{"internal/mcptest"}},
+	"internal/faults":           {imports: []string{"internal/mcptest", "internal/winetest"}},
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
 	"internal/mcptest/protocol": {never: pure()},
 	"internal/volumetest":       {never: []ban{noNet, noProtocol, noCommand, noLog, noWatch}},

@@ -178,10 +178,11 @@ func (p *proxied) isHalfEnded() bool {
 // processes returns the processes with the token in their environment. That of a process
 // whose main thread has ended can be read from its other threads alone.
 func (p *proxied) processes() (pids []int) {
-	return processesWith(p.token)
+	return Processes(p.token)
 }
 
-func processesWith(token string) (pids []int) {
+// Processes returns the processes that have the text in their environment.
+func Processes(token string) (pids []int) {
 	names, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range names {
 		pid, _ := strconv.Atoi(filepath.Base(dir))

@@ -1,6 +1,8 @@
 // Command helper is a program for Windows that tests run under Wine beside fsmcp.
 //
 //	helper launch HOME TEMP PROGRAM ARG...   runs a program for a user with that home
+//	helper serve                             opens and changes files as the test says
+//	helper nothing                           ends at once
 package main
 
 import (
@@ -19,6 +21,9 @@ func main() {
 	switch os.Args[1] {
 	case "launch":
 		err = launch(os.Args[2:])
+	case "serve":
+		err = serve()
+	case "nothing":
 	default:
 		err = errors.New("usage: helper launch ...")
 	}
