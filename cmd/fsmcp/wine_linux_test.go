@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/winetest"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -66,6 +67,9 @@ func runUnderWine(t *testing.T, wine *winetest.Wine, file, reason string, count 
 	for range 2 {
 		hangs := filepath.Join(t.TempDir(), "hangs")
 		try = tryScript(wine, file, hangs)
+		if try.stuck {
+			t.Fatalf("the script does not end")
+		}
 		if !try.failed {
 			break
 		}
@@ -93,6 +97,9 @@ func runUnderWine(t *testing.T, wine *winetest.Wine, file, reason string, count 
 	count.Unlock()
 }
 
+// scriptDeadline ends the programs of a script; half a minute later the script is given up.
+const scriptDeadline = 100 * time.Second
+
 // tryScript runs one script in a goroutine of its own, which FailNow and Skip end.
 func tryScript(wine *winetest.Wine, file, hangs string) *scriptTry {
 	try := &scriptTry{}
@@ -105,7 +112,8 @@ func tryScript(wine *winetest.Wine, file, hangs string) *scriptTry {
 				}
 				return setUpWine(env, wine, hangs)
 			},
-			Cmds: scriptCommands(),
+			Cmds:     scriptCommands(),
+			Deadline: time.Now().Add(scriptDeadline),
 			Condition: func(cond string) (bool, error) {
 				if cond == "wine" {
 					return true, nil
@@ -137,6 +145,7 @@ func setUpWine(env *testscript.Env, wine *winetest.Wine, hangs string) error {
 type scriptTry struct {
 	log     strings.Builder
 	failed  bool
+	stuck   bool // it runs on, and its log with it
 	skipped string
 }
 
@@ -165,7 +174,11 @@ func (s *scriptTry) Run(_ string, f func(testscript.T)) {
 		defer close(done)
 		f(s)
 	}()
-	<-done
+	select {
+	case <-done:
+	case <-time.After(scriptDeadline + 30*time.Second):
+		s.stuck = true
+	}
 }
 
 // windowsReasons are why a script may differ on Windows. A fault of fsmcp is none.

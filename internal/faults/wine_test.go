@@ -60,7 +60,7 @@ func (p winePlace) tryServe(ws string, flags ...string) (wineServer, error) {
 	wineServers.n++
 	token := fmt.Sprintf("FSMCP_WINE_SERVER=%d-%d.", os.Getpid(), wineServers.n)
 	wineServers.Unlock()
-	cmd := p.wine.Command(p.home, p.wine.FSMCP(), append(append([]string{"serve"}, flags...), ws)...)
+	cmd := p.wine.Command(p.home, p.wine.FSMCP(), append(append([]string{"serve", "--tools", "all"}, flags...), ws)...)
 	c, err := mcptest.Start(mcptest.Options{Path: cmd.Path, Args: cmd.Args[1:], Dir: p.ws, Env: append(cmd.Env, token, "XDG_STATE_HOME="), Attr: cmd.SysProcAttr})
 	if err != nil {
 		return wineServer{}, err
@@ -321,7 +321,7 @@ func TestWineForeignWriters(t *testing.T) {
 				appended = append(appended, line)
 			}
 			writer.do("close")
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(rand.N(40 * time.Millisecond)) // an edit falls in between, sometimes
 		}
 	})
 	both.Go(func() { reads = reader.do("reads %d %s", rounds*3, winetest.Name(file)) })
