@@ -46,7 +46,7 @@ RACED := TestScripts/^(history|hook|proto|reminder|settings|stuck|write)_
 # the longest first.
 LONG := faults media/pdf bench clienttest release comparison
 
-.PHONY: help setup setup-packages wine build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
+.PHONY: help setup setup-packages wine wine-part build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -169,8 +169,14 @@ faults: build ## after a change to saving, locking, history, workers, permission
 	FSMCP_LSP_EDITS=50 $(GO) test -count=1 -timeout 10m -v -run 'WithGopls' ./internal/clienttest | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 
-wine: ## after a change of what Windows does: all scripts with the program for Windows, under Wine
-	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud
+wine: ## after a change of what Windows does: all scripts with the program for Windows under Wine, and attacks on it
+	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud -v all=1
+	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
+	$(GO) test -count=1 -timeout 60m -v -run TestWine ./internal/faults | .ci/loud -v all=1
+
+# One script in three, and fewer rounds.
+wine-part:
+	FSMCP_WINE=part $(GO) test -count=1 -timeout 10m -v -run 'TestScriptsUnderWine|TestWine' ./cmd/fsmcp ./internal/faults | .ci/loud -v all=1
 
 cross: ## a part of test: build and vet for the other systems, and test what this system can run of them
 	@for target in darwin/arm64 windows/amd64; do \

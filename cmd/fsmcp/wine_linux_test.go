@@ -133,11 +133,6 @@ func setUpWine(env *testscript.Env, wine *winetest.Wine, hangs string) error {
 	variable := wine.Proxy(d.home, temp, hangs, []string{d.home, d.outside, d.work})
 	name, value, _ := strings.Cut(variable, "=")
 	env.Setenv(name, value)
-	for _, dir := range []string{"AppData/Roaming", "AppData/Local"} {
-		if err := os.MkdirAll(filepath.Join(d.home, dir), 0o755); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -408,7 +408,7 @@ func TestWineDenyRules(t *testing.T) {
 	for _, spelling := range spellings {
 		rule := fmt.Sprintf(spelling, `secrets\**`)
 		hint := fmt.Sprintf(spelling, `open\CLAUDE.md`)
-		if !strings.Contains(spelling, `\`) {
+		if strings.Contains(spelling, "/") {
 			rule = strings.ReplaceAll(rule, `\`, "/")
 			hint = strings.ReplaceAll(hint, `\`, "/")
 		}
