@@ -420,7 +420,7 @@ func TestWineDenyRules(t *testing.T) {
 	report(t, "%d spellings, %d leaks; the control arm shows %q", len(spellings), sum, control)
 }
 
-// TestWineHardLinks denies a file of which there is another name.
+// TestWineHardLinks denies a file that also has another name.
 func TestWineHardLinks(t *testing.T) {
 	p := newWinePlace(t)
 	must(t, os.WriteFile(p.file(".env"), []byte(topSecret+"\n"), 0o644))

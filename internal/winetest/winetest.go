@@ -26,9 +26,9 @@ type Wine struct {
 	base   string // where the script keeps Wine
 }
 
-// FSMCP is the program under test; Helper is this package's own.
+// FSMCP is the program under test, without Media beside it; Helper is this package's own.
 func (w *Wine) FSMCP() string  { return filepath.Join(w.dir, "fsmcp.exe") }
-func (w *Wine) Media() string  { return filepath.Join(w.dir, "fsmcp-media.exe") }
+func (w *Wine) Media() string  { return filepath.Join(w.dir, "media", "fsmcp-media.exe") }
 func (w *Wine) Helper() string { return filepath.Join(w.dir, "helper.exe") }
 
 var find = sync.OnceValues(func() (*Wine, error) {
