@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
@@ -93,6 +94,9 @@ func TestOpenDecidesOnEveryName(t *testing.T) {
 		{"link", perm.Read, denied}, {"copy", perm.Read, denied}, {"copy", perm.Edit, denied},
 		{"private.txt", perm.Read, consent},
 	} {
+		if c.name == "link" && !nativetest.Symlinks(t) {
+			continue
+		}
 		_, err := f.open(c.op, f.path(c.name))
 		if c.want == nil && err != nil || c.want != nil && !errors.As(err, c.want) {
 			t.Errorf("%s %s: %v", c.op, c.name, err)
@@ -107,7 +111,11 @@ func TestOpenTriesOtherSpellings(t *testing.T) {
 	if err != nil || file.Path != f.path("Shot 9.41\u202fAM.png") || len(file.Used) != 1 || file.Used[0].How == Trimmed {
 		t.Errorf("%+v, %v", file, err)
 	}
-	file, err = f.open(perm.Read, " "+f.path("plain.txt"))
+	plain := f.path("plain.txt")
+	if nativetest.Windows {
+		plain = "plain.txt" // a blank before a drive is refused
+	}
+	file, err = f.open(perm.Read, " "+plain)
 	if err != nil || file.Path != f.path("plain.txt") || len(file.Used) != 1 || file.Used[0].How != Trimmed {
 		t.Errorf("%+v, %v", file, err)
 	}
@@ -150,7 +158,7 @@ func TestDeniedFilesStayHidden(t *testing.T) {
 	defer dir.Close()
 	list, ok := f.List(dir)
 	slices.Sort(list.Names)
-	if !ok || !slices.Equal(list.Names, []string{"main.go", "secret/"}) {
+	if !ok || !slices.Equal(list.Names, []string{"main.go", nativetest.Name("secret/")}) {
 		t.Errorf("%v, %v", list, ok)
 	}
 }
@@ -168,6 +176,9 @@ func TestListTellsNothingOfHiddenNames(t *testing.T) {
 		{51, 0, "", 50, true}, {51, 1, "a.hidden%d", 50, true},
 		{5, 600, "a.hidden%d", 5, false}, {5, 5200, "a.hidden%d", 5, false}, {51, 600, "m.hidden%d", 50, true},
 	} {
+		if nativetest.Windows && testing.Short() && c.hidden > 1000 {
+			continue // Wine looks at the whole folder for each name: it takes minutes
+		}
 		f := newFolder(t)
 		for i := range c.readable {
 			f.put(fmt.Sprintf("d/m%02d", i))

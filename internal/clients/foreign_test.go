@@ -12,11 +12,17 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // freshServer keeps nothing of an older entry but its folders.
 var freshServer = Server{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit}
+
+// natively spells each of the names with blanks between them for the system.
+func natively(names string) string {
+	return strings.Join(nativetest.Names(strings.Fields(names)...), " ")
+}
 
 // TestForeign gives each item of an older entry by itself, with the answer and the entry that
 // becomes of it.
@@ -48,9 +54,11 @@ func TestForeign(t *testing.T) {
 		{"vscode", `{"type":"stdio","command":"fsmcp","args":["serve","${workspaceFolder}"],"env":{"A":"b"}}`, "${workspaceFolder}", `{"type":"stdio","command":"/bin/fsmcp","args":["serve","${workspaceFolder}","/work"],"env":{}}`, "${workspaceFolder}!+ A!"},
 		{"opencode", `{"type":"local","command":["fsmcp","serve","--log=/x"],"environment":{"A":"b"},"enabled":true}`, "", `{"type":"local","command":["/bin/fsmcp","serve","/work"],"environment":{},"enabled":true}`, "--log! A!"},
 	} {
+		c.entry, c.want, c.items = nativetest.Quoted(c.entry), nativetest.Quoted(c.want), natively(c.items)
 		client, _ := Find(c.client)
 		file := fmt.Sprintf(`{"a":1,%q:{"x":{"command":"x"},"fsmcp":%s,"y":{"command":"y"}}}`, client.keys[0], c.entry)
 		s := freshServer
+		s.Program, s.Dirs = nativetest.Name(s.Program), []string{nativetest.Name("/work")}
 		s.Keep = Entry{Keep: strings.Fields(c.keep)}.keeps
 		m, err := client.Merge([]byte(file), s)
 		if err != nil {
@@ -82,13 +90,14 @@ func TestForeign(t *testing.T) {
 func TestProjectFolders(t *testing.T) {
 	client, _ := Find("claude-code")
 	s := freshServer
-	s.Project = "/work"
-	file := `{"mcpServers":{"fsmcp":{"command":"fsmcp","args":["serve","/","/work/sub","/workshop","/home/you/.ssh"]}}}`
+	s.Project, s.Dirs = nativetest.Name("/work"), []string{nativetest.Name("/work")}
+	file := nativetest.Quoted(`{"mcpServers":{"fsmcp":{"command":"fsmcp","args":["serve","/","/work/sub","/workshop","/home/you/.ssh"]}}}`)
 	m, err := client.Merge([]byte(file), s)
-	if err != nil || !slices.Equal(m.After, []string{"/work/sub", "/work"}) || len(m.Items) != 3 {
+	if err != nil || !slices.Equal(m.After, []string{nativetest.Name("/work/sub"), nativetest.Name("/work")}) || len(m.Items) != 3 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	// A link in the project leads out of it.
+	nativetest.NeedSymlinks(t)
 	dir := t.TempDir()
 	if err := os.Symlink("/", dir+"/link"); err != nil {
 		t.Skipf("!!! NOT TESTED: no links here: %v !!!", err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/save"
 )
 
@@ -126,6 +127,7 @@ func TestWriteKeepsTheMode(t *testing.T) {
 }
 
 func TestWriteFollowsALink(t *testing.T) {
+	nativetest.NeedSymlinks(t)
 	f := newFolder(t)
 	if err := os.Mkdir(f.path("dotfiles"), 0o755); err != nil {
 		t.Fatal(err)
@@ -161,6 +163,9 @@ func TestWriteRefuses(t *testing.T) {
 		"an entry elsewhere": {func(f *folder) { f.put("mcp.json", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`, 0o600) }, "remote server", `{"mcpServers":{"fsmcp":{"url":"http://x"}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "a link to nowhere" {
+				nativetest.NeedSymlinks(t)
+			}
 			f := newFolder(t)
 			c.make(f)
 			w, err := f.write("mcp.json")

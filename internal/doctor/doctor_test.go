@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/clients"
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/settings"
 )
@@ -102,8 +103,8 @@ func TestEngines(t *testing.T) {
 // TestSettings counts the rules of each source, and reports a broken file once.
 func TestSettings(t *testing.T) {
 	files := map[string]string{
-		"/p/.fsmcp/settings.json":               `{"permissions":{"deny":["Read(.env)","Read(a)"],"allow":["Read(//x)"]}}`,
-		"/home/you/.config/fsmcp/settings.json": "{\n\"permissions\": {\"ask\": [\"Edit(b)\"]}}",
+		nativetest.Name("/p/.fsmcp/settings.json"):               `{"permissions":{"deny":["Read(.env)","Read(a)"],"allow":["Read(//x)"]}}`,
+		nativetest.Name("/home/you/.config/fsmcp/settings.json"): "{\n\"permissions\": {\"ask\": [\"Edit(b)\"]}}",
 	}
 	read := func(name string) settings.Content {
 		text, ok := files[name]
@@ -111,13 +112,13 @@ func TestSettings(t *testing.T) {
 	}
 	vars := map[string]string{"FSMCP_DENY": "Read(c)"}
 	load := func() []Check {
-		cfg, warnings, err := settings.New(settings.Flags{Dirs: []string{"/p"}}, settings.System{
-			Getenv: func(name string) string { return vars[name] }, WorkDir: "/p", Home: "/home/you", OS: "linux", Read: read,
+		cfg, warnings, err := settings.New(settings.Flags{Dirs: nativetest.Names("/p")}, settings.System{
+			Getenv: func(name string) string { return vars[name] }, WorkDir: nativetest.Name("/p"), Home: nativetest.Name("/home/you"), OS: system(), Read: read,
 		}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		policy, more := perm.Compile(perm.Config{Workspace: []perm.Dir{{Name: "/p"}}, Home: "/home/you", Rules: cfg.Rules})
+		policy, more := perm.Compile(perm.Config{Workspace: []perm.Dir{{Name: nativetest.Name("/p")}}, Home: nativetest.Name("/home/you"), Rules: cfg.Rules, Windows: nativetest.Windows})
 		for _, w := range more {
 			warnings = append(warnings, w.String())
 		}
@@ -127,28 +128,32 @@ func TestSettings(t *testing.T) {
 	if len(got) != 5 {
 		t.Fatal(got)
 	}
-	says(t, got[0], OK, "/p/.fsmcp/settings.json (project): 2 deny; its 1 allow rule is without effect")
-	says(t, got[1], OK, "/home/you/.config/fsmcp/settings.json (user): 1 ask")
+	says(t, got[0], OK, nativetest.Name("/p/.fsmcp/settings.json")+" (project): 2 deny; its 1 allow rule is without effect")
+	says(t, got[1], OK, nativetest.Name("/home/you/.config/fsmcp/settings.json")+" (user): 1 ask")
 	says(t, got[2], OK, "FSMCP_DENY: 1 deny")
 	says(t, got[3], Warn, "the project is not trusted")
 	says(t, got[4], OK, "3 deny, 1 ask; ", "mode acceptEdits")
 
-	files["/p/.fsmcp/settings.json"] = "{\n\"permissions\": 7}"
-	files["/home/you/.config/fsmcp/settings.json"] = "{\n\"hint\": true}"
+	files[nativetest.Name("/p/.fsmcp/settings.json")] = "{\n\"permissions\": 7}"
+	files[nativetest.Name("/home/you/.config/fsmcp/settings.json")] = "{\n\"hint\": true}"
 	got = load()
-	says(t, got[0], Fail, "/p/.fsmcp/settings.json:2: the file", "nothing is written", "Mend line 2")
+	says(t, got[0], Fail, nativetest.Name("/p/.fsmcp/settings.json")+":2: the file", "nothing is written", "Mend line 2")
 	warned := got[len(got)-2]
-	says(t, warned, Warn, "/home/you/.config/fsmcp/settings.json:2", `"hint"`)
+	says(t, warned, Warn, nativetest.Name("/home/you/.config/fsmcp/settings.json")+":2", `"hint"`)
 	for _, c := range got[1:] {
-		if strings.Contains(c.Detail, "/p/.fsmcp") {
+		if strings.Contains(c.Detail, nativetest.Name("/p/.fsmcp")) {
 			t.Errorf("the broken file is told of twice: %v", c)
 		}
 	}
 
 	// The administrator's file counts only if it is root's.
-	files["/etc/claude-code/managed-settings.json"] = `{"permissions":{"deny":["Read(a)"]}}`
+	managed := "/etc/claude-code/managed-settings.json"
+	if nativetest.Windows {
+		managed = `C:\Program Files\ClaudeCode\managed-settings.json`
+	}
+	files[managed] = `{"permissions":{"deny":["Read(a)"]}}`
 	got = load()
-	says(t, got[1], Skip, "/etc/claude-code/managed-settings.json (managed) does not count")
+	says(t, got[1], Skip, managed+" (managed) does not count")
 
 	clear(files)
 	clear(vars)
@@ -158,6 +163,14 @@ func TestSettings(t *testing.T) {
 	}
 	says(t, got[0], OK, "no settings file")
 	says(t, got[1], OK, "no rules")
+}
+
+// system is Linux, except on Windows: the places of clients are spelt for the system.
+func system() string {
+	if nativetest.Windows {
+		return "windows"
+	}
+	return "linux"
 }
 
 func TestClients(t *testing.T) {
@@ -175,7 +188,7 @@ func TestClients(t *testing.T) {
 	beside := filepath.Join(dir, "bin", "fsmcp")
 	put(beside, "another build")
 	in := Installation{
-		System: clients.System{OS: "linux", Home: home}, Dirs: []string{work}, Program: self,
+		System: clients.System{OS: system(), Home: home}, Dirs: []string{work}, Program: self,
 		Split: func(args []string) (clients.Arguments, error) {
 			return clients.SplitArguments(args, func(name string) (valued, known bool) { return name != "dedup", name != "odd" })
 		},
@@ -245,7 +258,7 @@ func TestClients(t *testing.T) {
 		{`["call"]`, Fail, "serves no client"},
 	} {
 		self, _ := json.Marshal(self)
-		text := `{"mcpServers":{"fsmcp":{"command":` + string(self) + `,"args":` + strings.ReplaceAll(c.args, "WORK", work) + `}}}`
+		text := `{"mcpServers":{"fsmcp":{"command":` + string(self) + `,"args":` + strings.ReplaceAll(c.args, "WORK", filepath.ToSlash(work)) + `}}}`
 		put(cursor, `{"mcpServers":{"fsmcp":{"command":`+string(self)+`,"args":["serve","${workspaceFolder}/a"]}}}`)
 		put(windsurf, text)
 		got := Clients(in)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -364,6 +365,9 @@ func TestCannotKeep(t *testing.T) {
 
 // TestPrivate: other users cannot read the stored bytes.
 func TestPrivate(t *testing.T) {
+	if nativetest.Windows {
+		t.Skip("Windows has no such modes")
+	}
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))
@@ -382,6 +386,7 @@ func TestPrivate(t *testing.T) {
 
 // TestFolderIsNoLink: a link would lead out of what is private.
 func TestFolderIsNoLink(t *testing.T) {
+	nativetest.NeedSymlinks(t)
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, Folder)); err != nil {
 		t.Skipf("!!! NOT TESTED: no link can be made: %v !!!", err)
@@ -394,6 +399,9 @@ func TestFolderIsNoLink(t *testing.T) {
 
 // TestFolderDeletedMeanwhile: the next change makes it anew.
 func TestFolderDeletedMeanwhile(t *testing.T) {
+	if nativetest.Windows {
+		t.Skip("Windows deletes no folder that a process has open")
+	}
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))

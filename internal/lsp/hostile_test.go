@@ -324,8 +324,9 @@ func TestOtherFiles(t *testing.T) {
 	if got := p.edit("a.go", "bad\n"); got != want {
 		t.Errorf("%q", got)
 	}
+	message, _ := json.Marshal("see '" + p.path("secret.go") + "' and " + p.path("a.go") + ".")
 	f.frame(`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"` + uriOf(p.path("m.go")) +
-		`","diagnostics":[{"message":"see '` + p.path("secret.go") + `' and ` + p.path("a.go") + `."}]}}`)
+		`","diagnostics":[{"message":` + string(message) + `}]}}`)
 	want = "fake reports 1 new error:\nm.go:1:1: see '(a file)' and " + p.path("a.go")
 	if got := p.edit("a.go", "bad\n\n"); got != want {
 		t.Errorf("%q", got)

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -56,7 +57,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		t.Fatal(err)
 	}
 	policy, warnings := perm.Compile(perm.Config{
-		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, Rules: rules, CaseSensitive: true,
+		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, Rules: rules, CaseSensitive: true, Windows: runtime.GOOS == "windows",
 	})
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
@@ -374,7 +375,7 @@ func TestHint(t *testing.T) {
 	if got := b.Hint(top, "/elsewhere/f"); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got := b.Hint(top, in("many/f")); !strings.Contains(got, "many/CLAUDE.md, ") || !strings.HasSuffix(got, ", ….)") || strings.Count(got, b.dir) != maxHinted {
+	if got := b.Hint(top, in("many/f")); !strings.Contains(got, nativetest.Name("many/CLAUDE.md")+", ") || !strings.HasSuffix(got, ", ….)") || strings.Count(got, b.dir) != maxHinted {
 		t.Errorf("%q", got)
 	}
 }

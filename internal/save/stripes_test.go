@@ -124,9 +124,11 @@ func TestLockFileThatCannotBeOpened(t *testing.T) {
 		t.Error(err)
 	}
 	failing = false
-	if _, err := st.lock(t.Context(), 1); err != nil {
-		t.Error(err)
+	unlock, err := st.lock(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
 	}
+	unlock()
 }
 
 // Two processes and many goroutines that lock at once: no stripe ever has two owners, and

@@ -130,7 +130,7 @@ var hideBoth = []string{"Read(secret/**)", "Read(big)"}
 
 // TestWorkTellsNothing compares the work of a search beside a hidden folder and a hidden file
 // with its work without them: the bytes and calls of its reads, by /proc/self/io, and its
-// allocations, of which each name of a listed folder needs one. It counts where
+// allocations: each name of a listed folder needs one. It counts where
 // TestTimeTellsNothing measures, so that other programs do not change the result. The control
 // arm is the same tree without rules.
 func TestWorkTellsNothing(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
@@ -60,10 +61,18 @@ func (w *client) askedForRoots() (id string) {
 	return id
 }
 
+// onDrive returns the path of a URL that names the folder on the system that runs the test.
+func onDrive(path string) string {
+	if nativetest.Windows {
+		return "/C:" + path
+	}
+	return path
+}
+
 func rootsOfDirs(dirs ...string) string {
 	var items []string
 	for _, d := range dirs {
-		items = append(items, `{"uri":"file://`+d+`","name":"x"}`)
+		items = append(items, `{"uri":"file://`+onDrive(d)+`","name":"x"}`)
 	}
 	return `{"roots":[` + strings.Join(items, ",") + `]}`
 }
@@ -83,10 +92,10 @@ func TestRoots(t *testing.T) {
 		w.send(pingLine(3))
 		w.got(3, "")
 		w.user(id, rootsOfDirs("/a%20b", "/c"))
-		w.got(1, "/a b")
-		w.got(2, "/a b")
+		w.got(1, nativetest.Name("/a b"))
+		w.got(2, nativetest.Name("/a b"))
 		w.send(readLine(4, "/where"))
-		w.got(4, "/a b")
+		w.got(4, nativetest.Name("/a b"))
 
 		w.send(rootsChanged)
 		w.send(rootsChanged)
@@ -94,7 +103,7 @@ func TestRoots(t *testing.T) {
 		w.got(5, "")
 		w.send(readLine(6, "/where"))
 		w.user(w.askedForRoots(), rootsOfDirs("/d"))
-		w.got(6, "/d")
+		w.got(6, nativetest.Name("/d"))
 
 		w.send(rootsChanged)
 		w.send(readLine(7, "/where"))
@@ -140,7 +149,7 @@ func TestRootsThatDoNotCome(t *testing.T) {
 		w.user(id, rootsOfDirs("/late"))
 		synctest.Wait()
 		w.send(readLine(3, "/where"))
-		w.got(3, "/late")
+		w.got(3, nativetest.Name("/late"))
 	})
 }
 
@@ -162,7 +171,7 @@ func TestRootsThatCannotBeTaken(t *testing.T) {
 		close(p.wait)
 		synctest.Wait()
 		w.send(readLine(3, "/where"))
-		w.got(3, "/hangs")
+		w.got(3, nativetest.Name("/hangs"))
 	})
 }
 
@@ -214,28 +223,28 @@ func TestModernRoots(t *testing.T) {
 				t.Fatalf("got  %s\nwant %s", got, want)
 			}
 		}
-		w.reads(reported("/a"), "/a")
-		w.reads(reported("/a"), "/a")
-		w.reads(call(""), "/a")
+		w.reads(reported("/a"), nativetest.Name("/a"))
+		w.reads(reported("/a"), nativetest.Name("/a"))
+		w.reads(call(""), nativetest.Name("/a"))
 		w.send(rootsChanged)
 		w.send(call(""))
 		if got := w.line(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		w.reads(reported("/b"), "/b")
+		w.reads(reported("/b"), nativetest.Name("/b"))
 		if p.calls != 2 {
 			t.Errorf("told %d times", p.calls)
 		}
-		w.reads(modernLine("2", "/where", `{}`, ""), "/b")
+		w.reads(modernLine("2", "/where", `{}`, ""), nativetest.Name("/b"))
 
 		// A client that does not come back with them is not asked again and again.
 		w.send(rootsChanged)
 		w.send(call(""))
 		w.line()
 		time.Sleep(2 * time.Second)
-		w.reads(call(""), "/b")
-		w.reads(reported("/late"), "/late")
-		w.reads(call(`,"inputResponses":{"roots":{}}`), "/late")
+		w.reads(call(""), nativetest.Name("/b"))
+		w.reads(reported("/late"), nativetest.Name("/late"))
+		w.reads(call(`,"inputResponses":{"roots":{}}`), nativetest.Name("/late"))
 	})
 }
 

@@ -5,11 +5,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
 func env(pairs map[string]string) System {
-	return System{Getenv: func(k string) string { return pairs[k] }, WorkDir: "/home/u/proj", Home: "/home/u"}
+	return System{Getenv: func(k string) string { return pairs[k] }, WorkDir: nativetest.Name("/home/u/proj"), Home: nativetest.Name("/home/u"), OS: system()}
+}
+
+// system is "windows" on Windows; the empty string stands for Linux.
+func system() string {
+	if nativetest.Windows {
+		return "windows"
+	}
+	return ""
 }
 
 func TestWorkspaceIsNeverWiderThanAsked(t *testing.T) {
@@ -20,15 +29,15 @@ func TestWorkspaceIsNeverWiderThanAsked(t *testing.T) {
 		workDir string
 		want    []string
 	}{
-		{"working directory", nil, "", "/home/u/proj", []string{"/home/u/proj"}},
-		{"named", []string{"a", "/b/../c"}, "", "/home/u/proj", []string{"/home/u/proj/a", "/c"}},
-		{"project", nil, "/srv/p", "/home/u/proj", []string{"/srv/p"}},
-		{"home does not count", nil, "", "/home/u", nil},
-		{"nor what is above it", nil, "", "/home", nil},
-		{"nor the root", nil, "", "/", nil},
-		{"nor as project", nil, "/home/u", "/x", nil},
-		{"but a name like it", nil, "", "/home/user2", []string{"/home/user2"}},
-		{"home when named", []string{"/home/u"}, "", "/x", []string{"/home/u"}},
+		{"working directory", nil, "", nativetest.Name("/home/u/proj"), []string{nativetest.Name("/home/u/proj")}},
+		{"named", []string{"a", nativetest.Name("/b/../c")}, "", nativetest.Name("/home/u/proj"), []string{nativetest.Name("/home/u/proj/a"), nativetest.Name("/c")}},
+		{"project", nil, nativetest.Name("/srv/p"), nativetest.Name("/home/u/proj"), []string{nativetest.Name("/srv/p")}},
+		{"home does not count", nil, "", nativetest.Name("/home/u"), nil},
+		{"nor what is above it", nil, "", nativetest.Name("/home"), nil},
+		{"nor the root", nil, "", nativetest.Name("/"), nil},
+		{"nor as project", nil, nativetest.Name("/home/u"), nativetest.Name("/x"), nil},
+		{"but a name like it", nil, "", nativetest.Name("/home/user2"), []string{nativetest.Name("/home/user2")}},
+		{"home when named", []string{nativetest.Name("/home/u")}, "", nativetest.Name("/x"), []string{nativetest.Name("/home/u")}},
 	} {
 		s := env(map[string]string{"CLAUDE_PROJECT_DIR": c.project})
 		s.WorkDir = c.workDir
@@ -65,8 +74,8 @@ func TestFlagsBeatTheirTwinsAndBadValuesFallThrough(t *testing.T) {
 			flag, variable := perm.Source{Name: "--deny", Level: perm.Flag}, perm.Source{Name: "FSMCP_DENY", Level: perm.Env}
 			return slices.Equal(rulesIn(c.Rules, perm.Deny), []perm.RuleText{{Text: "Read(a)", Source: flag}, {Text: "Read(b)", Source: variable}, {Text: "Read(c, d)", Source: variable}})
 		}},
-		{"state", Flags{}, map[string]string{"XDG_STATE_HOME": "/s"}, 0, func(c Config) bool { return c.StateDir == "/s/fsmcp" }},
-		{"relative state is none", Flags{}, map[string]string{"XDG_STATE_HOME": "s"}, 0, func(c Config) bool { return c.StateDir == "/home/u/.local/state/fsmcp" }},
+		{"state", Flags{}, map[string]string{"XDG_STATE_HOME": nativetest.Name("/s")}, 0, func(c Config) bool { return c.StateDir == nativetest.Name("/s/fsmcp") }},
+		{"relative state is none", Flags{}, map[string]string{"XDG_STATE_HOME": "s"}, 0, func(c Config) bool { return c.StateDir == nativetest.Name("/home/u/.local/state/fsmcp") }},
 	} {
 		got, warnings, err := New(c.flags, env(c.env), 25000)
 		if err != nil || len(warnings) != c.warned || !c.check(got) {

@@ -2,12 +2,14 @@ package settings
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/perm/notation"
 )
@@ -48,7 +50,9 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyAskTimeout.path, `"1s"`, withTrust, func(c Config) bool { return c.AskTimeout == time.Second }},
 		{keyTools.path, `["Read"]`, always, func(c Config) bool { return slices.Equal(c.Tools, []string{"Read"}) }},
 		{keyTools.path, `["all"]`, withTrust, func(c Config) bool { return slices.Equal(c.Tools, ToolNames()) }},
-		{keyAuditFile.path, `"~/x"`, notProject, func(c Config) bool { return strings.HasSuffix(c.AuditFile, "/x") && len(c.AuditFile) > 2 }},
+		{keyAuditFile.path, `"~/x"`, notProject, func(c Config) bool {
+			return strings.HasSuffix(filepath.ToSlash(c.AuditFile), "/x") && len(c.AuditFile) > 2
+		}},
 		{keyAuditNeeded.path, `true`, notProject, func(c Config) bool { return c.AuditRequired }},
 		{keyClipboard.path, `true`, notProject, func(c Config) bool { return c.Clipboard }},
 		{keyLSP.path, `"auto"`, notProject, func(c Config) bool { return c.LSP.Auto }},
@@ -78,7 +82,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyPDFWarm.path, `false`, always, func(c Config) bool { return !c.PDFWarm }},
 		{keyHooksBefore.path, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.Before) == 1 && len(c.Hooks.After) == 0 }},
 		{keyHooksAfter.path, `[{"glob": "*", "command": ["x"]}]`, withTrust, func(c Config) bool { return len(c.Hooks.After) == 1 && len(c.Hooks.Before) == 0 }},
-		{keyLog.path, `"/x"`, notProject, func(c Config) bool { return c.Log == "/x" }},
+		{keyLog.path, `"/x"`, notProject, func(c Config) bool { return c.Log == nativetest.Name("/x") }},
 	}
 	files := map[perm.Level]string{perm.SettingsFile: settingsFile, perm.Local: local, perm.Project: project, perm.User: userOwn}
 	covered := make(map[string]bool)
@@ -230,13 +234,13 @@ func TestPrecedenceOfSingleValues(t *testing.T) {
 		{"a bad variable falls through to files", Flags{}, map[string]string{"FSMCP_DEDUP": "maybe"}, map[string]string{userOwn: dedup(false)}, 1, false, dedupOf},
 
 		{"durability", Flags{}, map[string]string{"FSMCP_DURABILITY": "data"}, map[string]string{userOwn: asFile(keyDurability.path, `"none"`)}, 0, "data", func(c Config) any { return c.Durability }},
-		{"log", Flags{}, nil, map[string]string{userOwn: asFile(keyLog.path, `"~/l"`)}, 0, "/home/u/l", func(c Config) any { return c.Log }},
-		{"log by variable", Flags{}, map[string]string{"FSMCP_LOG": "/v"}, map[string]string{userOwn: asFile(keyLog.path, `"~/l"`)}, 0, "/v", func(c Config) any { return c.Log }},
+		{"log", Flags{}, nil, map[string]string{userOwn: asFile(keyLog.path, `"~/l"`)}, 0, nativetest.Name("/home/u/l"), func(c Config) any { return c.Log }},
+		{"log by variable", Flags{}, map[string]string{"FSMCP_LOG": nativetest.Name("/v")}, map[string]string{userOwn: asFile(keyLog.path, `"~/l"`)}, 0, nativetest.Name("/v"), func(c Config) any { return c.Log }},
 
 		{"trust by variable", Flags{}, map[string]string{"FSMCP_TRUST_PROJECT": "1"}, nil, 0, true, func(c Config) any { return c.TrustProject }},
 		{"trust by flag", Flags{TrustProject: &no}, map[string]string{"FSMCP_TRUST_PROJECT": "1"}, nil, 0, false, func(c Config) any { return c.TrustProject }},
-		{"plan file", Flags{PlanFile: "p.md"}, map[string]string{"FSMCP_PLAN_FILE": "/q"}, nil, 0, "/home/u/proj/p.md", func(c Config) any { return c.PlanFile }},
-		{"plan file by variable", Flags{}, map[string]string{"FSMCP_PLAN_FILE": "~/q"}, nil, 0, "/home/u/q", func(c Config) any { return c.PlanFile }},
+		{"plan file", Flags{PlanFile: "p.md"}, map[string]string{"FSMCP_PLAN_FILE": nativetest.Name("/q")}, nil, 0, nativetest.Name("/home/u/proj/p.md"), func(c Config) any { return c.PlanFile }},
+		{"plan file by variable", Flags{}, map[string]string{"FSMCP_PLAN_FILE": "~/q"}, nil, 0, nativetest.Name("/home/u/q"), func(c Config) any { return c.PlanFile }},
 		{"--settings by variable", Flags{}, map[string]string{"FSMCP_SETTINGS": settingsFile}, map[string]string{settingsFile: mode("plan")}, 0, "plan", modeOf},
 		{"without Claude Code's files by variable", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "1"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 0, 0, func(c Config) any { return len(rulesIn(c.Rules, perm.Deny)) }},
 		{"a bad variable leaves them in", Flags{}, map[string]string{"FSMCP_NO_CLAUDE_SETTINGS": "si"}, map[string]string{userClaude: `{"permissions": {"deny": ["Read"]}}`}, 1, 1, func(c Config) any { return len(rulesIn(c.Rules, perm.Deny)) }},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
@@ -74,13 +75,13 @@ func rules(words string) string {
 // TestForeignContentNeverCounts: what another user could have written does not begin to count
 // when the file goes or breaks in the hands of the user.
 func TestForeignContentNeverCounts(t *testing.T) {
-	for _, file := range []string{userOwn, "/home/u/dotfiles.json"} {
+	for _, file := range []string{userOwn, nativetest.Name("/home/u/dotfiles.json")} {
 		for _, then := range []string{"", "{", "\n"} {
 			files := map[string]string{file: `{"permissions": {"allow": ["Edit(a)"]}, "hooks": {"afterFileEdited": [{"glob": "*", "command": ["x"]}]}, "clipboard": true}`}
 			s := with(env(nil), files)
 			foreign := "others may write it"
 			s.Owned = func(File, []int) Ownership { return Ownership{Foreign: foreign} }
-			cfg := first2(New(Flags{Settings: file, Dirs: []string{"/home/u"}}, s, 1))
+			cfg := first2(New(Flags{Settings: file, Dirs: []string{nativetest.Name("/home/u")}}, s, 1))
 			foreign = ""
 			if files[file] = then; then == "" {
 				delete(files, file)
@@ -99,7 +100,7 @@ func TestReloadOfOwnersAndSlips(t *testing.T) {
 	for _, c := range []struct {
 		file   string
 		inside bool
-	}{{userOwn, false}, {"/home/u/dotfiles.json", true}} {
+	}{{userOwn, false}, {nativetest.Name("/home/u/dotfiles.json"), true}} {
 		files := map[string]string{c.file: rules("-Read(x) +Edit(a)")}
 		s := with(env(nil), files)
 		s.RuleFault = ruleFault
@@ -107,7 +108,7 @@ func TestReloadOfOwnersAndSlips(t *testing.T) {
 		s.Owned = func(File, []int) Ownership { return Ownership{Foreign: foreign} }
 		flags := Flags{Settings: c.file}
 		if c.inside {
-			flags.Dirs = []string{"/home/u"}
+			flags.Dirs = []string{nativetest.Name("/home/u")}
 		}
 		cfg := first2(New(flags, s, 1))
 		step := func(name, want string) {
@@ -217,7 +218,7 @@ func TestReload(t *testing.T) {
 		{"outside: limits are read once", userOwn, []step{
 			{asFile(keyMaxTokens.path, "5"), "5", 0}, {asFile(keyMaxTokens.path, "6"), "5", 0}}, "6"},
 		{"outside: directories", userOwn, []step{
-			{"{}", "", 0}, {dirs(`"/a"`), "dir:/a", 0}, {dirs(`"/b"`), "dir:/b", 0}}, "dir:/b"},
+			{"{}", "", 0}, {dirs(`"/a"`), "dir:" + nativetest.Name("/a"), 0}, {dirs(`"/b"`), "dir:" + nativetest.Name("/b"), 0}}, "dir:" + nativetest.Name("/b")},
 		{"outside: --settings deleted", settingsFile, []step{
 			{rules("-x"), "-x", 0}, {none, "-x broken:0", 1}, {rules("-y"), "-y", 0}}, "-y"},
 		{"outside: managed", managed, []step{
@@ -262,7 +263,7 @@ func TestReload(t *testing.T) {
 // prey: what it writes there must not count before a restart either.
 func TestUserFilesInsideAWorkspaceAreNotLoosened(t *testing.T) {
 	files := map[string]string{userOwn: `{"permissions": {"deny": ["Read(x)"]}}`}
-	c := first2(New(Flags{Dirs: []string{"/home/u"}}, with(env(nil), files), 1000))
+	c := first2(New(Flags{Dirs: []string{nativetest.Name("/home/u")}}, with(env(nil), files), 1000))
 	files[userOwn] = `{"permissions": {"defaultMode": "bypassPermissions", "allow": ["Edit"], "additionalDirectories": ["/x"]},
 		"edit": {"gate": "shown"}, "tokens": {"api": {"url": "https://evil", "key": "k", "model": "m"}}, "keepHardLinks": true, "log": "/x"}`
 	c, warnings := c.Reload(nil)
@@ -276,9 +277,15 @@ func TestUserFilesInsideAWorkspaceAreNotLoosened(t *testing.T) {
 
 func TestAFileIsInsideUnderAnyName(t *testing.T) {
 	for name, real := range map[string]func(string) string{
-		"the file leads in":   func(n string) string { return strings.Replace(n, userClaude, "/home/u/proj/dot/settings.json", 1) },
-		"its folder leads in": func(n string) string { return strings.Replace(n, "/home/u/.claude", "/home/u/proj/dot", 1) },
-		"a workspace's links": func(n string) string { return strings.Replace(n, "/home/u/proj", "/home/u/.claude", 1) },
+		"the file leads in": func(n string) string {
+			return strings.Replace(n, userClaude, nativetest.Name("/home/u/proj/dot/settings.json"), 1)
+		},
+		"its folder leads in": func(n string) string {
+			return strings.Replace(n, nativetest.Name("/home/u/.claude"), nativetest.Name("/home/u/proj/dot"), 1)
+		},
+		"a workspace's links": func(n string) string {
+			return strings.Replace(n, nativetest.Name("/home/u/proj"), nativetest.Name("/home/u/.claude"), 1)
+		},
 	} {
 		files := map[string]string{userClaude: rules("-x")}
 		s := with(env(nil), files)
@@ -289,7 +296,7 @@ func TestAFileIsInsideUnderAnyName(t *testing.T) {
 			t.Errorf("%s: %s", name, summary(c))
 		}
 	}
-	if !(System{}).inside("/W/.CLAUDE/s", []string{"/w"}) || (System{}).inside("/workspace/s", []string{"/w"}) || !(System{}).inside("/a", []string{"/"}) {
+	if !(System{OS: system()}).inside(nativetest.Name("/W/.CLAUDE/s"), []string{nativetest.Name("/w")}) || (System{OS: system()}).inside(nativetest.Name("/workspace/s"), []string{nativetest.Name("/w")}) || !(System{OS: system()}).inside(nativetest.Name("/a"), []string{nativetest.Name("/")}) {
 		t.Error("inside is told wrongly")
 	}
 }
@@ -300,7 +307,7 @@ func TestAFileMadeInsideIsInside(t *testing.T) {
 	s := with(env(nil), files)
 	s.Real = func(n string) string {
 		if files[userOwn] != "" {
-			return strings.Replace(n, "/home/u/.config/fsmcp", "/home/u/proj/dot", 1)
+			return strings.Replace(n, nativetest.Name("/home/u/.config/fsmcp"), nativetest.Name("/home/u/proj/dot"), 1)
 		}
 		return n
 	}
@@ -330,7 +337,7 @@ func TestNewManagedFilesAreFoundByTheirFolder(t *testing.T) {
 	files := map[string]string{}
 	c := first2(New(Flags{}, with(env(nil), files), 1000))
 	watched, folders := c.Watched()
-	if !slices.Contains(watched, claude) || !slices.Equal(folders, []string{"/etc/claude-code/managed-settings.d"}) {
+	if !slices.Contains(watched, claude) || !slices.Equal(folders, []string{managedName("managed-settings.d")}) {
 		t.Errorf("%q, %q", watched, folders)
 	}
 	files[dropIn] = rules("-x")
@@ -344,7 +351,7 @@ func TestNewManagedFilesAreFoundByTheirFolder(t *testing.T) {
 }
 
 func TestStaleNamesWhatIsNoLongerAsItWasRead(t *testing.T) {
-	const folder = "/etc/claude-code/managed-settings.d"
+	folder := managedName("managed-settings.d")
 	for _, c := range []struct {
 		name, file, was, is string
 		names               []string
@@ -386,10 +393,10 @@ func TestStaleNamesWhatIsNoLongerAsItWasRead(t *testing.T) {
 // A directory that a trusted project took into the workspace has rules of its
 // own, which must not go when the agent takes it out again.
 func TestDenyRulesOutliveTheirDirectory(t *testing.T) {
-	const other = "/a/.claude/settings.json"
+	other := nativetest.Name("/a/.claude/settings.json")
 	files := map[string]string{project: asFile(keyDirectories, `["/a"]`), other: rules("-x +y")}
 	c := first2(New(Flags{TrustProject: new(true)}, with(env(nil), files), 1000))
-	if summary(c) != "-x +y dir:/a" {
+	if summary(c) != "-x +y dir:"+nativetest.Name("/a") {
 		t.Fatal(summary(c))
 	}
 	files[project] = "{}"
@@ -404,7 +411,7 @@ func TestDenyRulesOutliveTheirDirectory(t *testing.T) {
 	}
 	// The user may bring it back; what it allows waits all the same.
 	files[userOwn] = asFile(keyDirectories, `["/a"]`)
-	if c, _ = c.Reload(nil); summary(c) != "-x dir:/a" {
+	if c, _ = c.Reload(nil); summary(c) != "-x dir:"+nativetest.Name("/a") {
 		t.Error(summary(c))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 )
 
 func TestToolsToPublish(t *testing.T) {
@@ -38,9 +40,9 @@ func TestToolsToPublish(t *testing.T) {
 			files[userOwn] = asFile(keyTools.path, c.user)
 		}
 		if c.project != "" {
-			files["/w/.fsmcp/settings.json"] = asFile(keyTools.path, c.project)
+			files[nativetest.Name("/w/.fsmcp/settings.json")] = asFile(keyTools.path, c.project)
 		}
-		f := Flags{Dirs: []string{"/w"}, Tools: c.flag, EveryTool: c.every, TrustProject: &c.trust}
+		f := Flags{Dirs: []string{nativetest.Name("/w")}, Tools: c.flag, EveryTool: c.every, TrustProject: &c.trust}
 		got, _, err := New(f, with(env(map[string]string{"FSMCP_TOOLS": c.env}), files), 25000)
 		if c.fault != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), c.fault) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
@@ -50,7 +51,7 @@ func TestResultOfAnError(t *testing.T) {
 	} {
 		out := Refused(c.err, Shown{Path: "/w/a"})
 		out.Head = "Done."
-		r := out.Result("Write", c.raw, "(hint)")
+		r := out.Result("Write", nativetest.Name(c.raw), "(hint)")
 		absolute := "unknown"
 		if r.Facts.AbsolutePath != nil {
 			absolute = fmt.Sprint(*r.Facts.AbsolutePath)

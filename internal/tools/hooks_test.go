@@ -15,6 +15,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
@@ -301,6 +302,9 @@ func TestAfterHooksTheFileIsSomethingElse(t *testing.T) {
 		{"a link in a circle", func(p string) error { return os.Symlink(p, p) }, "cannot be looked at"},
 		{"a folder", func(p string) error { return os.Mkdir(p, 0o755) }, "something else stands"},
 	} {
+		if nativetest.Windows && strings.HasPrefix(c.name, "a link") {
+			continue // Windows makes no symbolic link without a privilege, Wine makes none that is one
+		}
 		s.after = replaced(c.do)
 		p := b.path("a.txt")
 		os.RemoveAll(p)
@@ -390,6 +394,7 @@ func TestHooksDoNotRunForUnmadeChanges(t *testing.T) {
 
 // All names of a file are told, since a glob may be for any of them.
 func TestHooksKnowAllNames(t *testing.T) {
+	nativetest.NeedSymlinks(t)
 	b, s := hooked(t)
 	s.after = func(commit.Edited) []hooks.Report { return nil }
 	p := b.put("sub.txt", "one\n")

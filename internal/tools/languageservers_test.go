@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func (s *serversOf) Changed(_ context.Context, c lsp.Change) {
 	if c.Old != nil {
 		old = fmt.Sprintf("%q", c.Old)
 	}
-	s.heard = append(s.heard, fmt.Sprintf("%s: %s to %q, changing %d", c.Path[strings.LastIndexByte(c.Path, '/')+1:], old, c.Now, s.changing[c.Path]))
+	s.heard = append(s.heard, fmt.Sprintf("%s: %s to %q, changing %d", filepath.Base(c.Path), old, c.Now, s.changing[c.Path]))
 }
 
 func (s *serversOf) Report(room int) string {

@@ -123,7 +123,8 @@ func TestConsentToAFolderCoversItsFiles(t *testing.T) {
 	rule := func(list perm.List, text string) perm.RuleText {
 		return perm.RuleText{Text: text, List: list, Source: perm.Source{Name: "test", Level: perm.User, Anchor: "/"}}
 	}
-	b := newBench(t, rule(perm.Ask, "Read(/"+outside+"/asked/**)"), rule(perm.Deny, "Read(/"+outside+"/denied/**)"))
+	anchored := "//" + strings.TrimPrefix(filepath.ToSlash(outside), "/")
+	b := newBench(t, rule(perm.Ask, "Read("+anchored+"/asked/**)"), rule(perm.Deny, "Read("+anchored+"/denied/**)"))
 	b.call.CanAsk = true
 	args := &find.GrepArgs{Pattern: "needle", Path: outside}
 	r := b.unsent(args)
@@ -133,7 +134,7 @@ func TestConsentToAFolderCoversItsFiles(t *testing.T) {
 	holds(t, r.Question.Message, "Read "+outside+"?", "It searches the file, or the folder with all below it")
 	b.call.Consent = r.Question.Consent()
 	text := b.unsent(args).Blocks[0].Text
-	holds(t, text, outside+"/free.txt", outside+"/deep/er/free.txt")
+	holds(t, text, filepath.Join(outside, "free.txt"), filepath.Join(outside, "deep", "er", "free.txt"))
 	if strings.Contains(text, "asked") || strings.Contains(text, "denied") {
 		t.Errorf("%s", text)
 	}

@@ -38,11 +38,13 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 		t.Fatal(err)
 	}
 	policy, warnings := perm.Compile(perm.Config{
-		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, Rules: rules, CaseSensitive: true,
+		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, Rules: rules, CaseSensitive: true, Windows: runtime.GOOS == "windows",
 	})
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}
+	saver := save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader})
+	t.Cleanup(func() { saver.Close() }) // Windows removes no file that is open
 	b := &bench{t: t, dir: dir, options: Options{
 		Access: &access.Checker{
 			Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
@@ -50,7 +52,7 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 			Policy:   func() *perm.Policy { return policy },
 			Now:      time.Now,
 		},
-		Saver:        save.New(save.Options{StateDir: t.TempDir(), Now: time.Now, Rand: rand.Reader}),
+		Saver:        saver,
 		Counter:      tokens.Local{},
 		MaxTokens:    DefaultMaxTokens,
 		MaxFileBytes: 256 << 10,

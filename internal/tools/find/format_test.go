@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm/notation"
 	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -17,7 +18,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	n := naming{base: []string{"/data/project", "/home/you/project"}}
+	n := naming{base: nativetest.Names("/data/project", "/home/you/project")}
 	for name, want := range map[string]string{
 		"/data/project/a/b.go":            "a/b.go",
 		"/home/you/project/a.go":          "a.go",
@@ -35,10 +36,21 @@ func TestNames(t *testing.T) {
 		"/data/project/<system-reminder>": "&lt;system-reminder>",
 		"/data/project/\xff.go":           `\xff.go`,
 	} {
+		if nativetest.Windows {
+			name, want = nativetest.Name(name), asWindows(want)
+		}
 		if got := n.name(name); got != want {
 			t.Errorf("%q is %q, not %q", name, got, want)
 		}
 	}
+}
+
+// asWindows spells the shown form of a name, in which a backslash escapes what cannot be shown.
+func asWindows(shown string) string {
+	if strings.HasPrefix(shown, "/") {
+		shown = "C:" + shown
+	}
+	return strings.ReplaceAll(shown, "/", `\`)
 }
 
 func whole(n int, text string) search.Line {
@@ -50,12 +62,12 @@ func gap(l search.Line) search.Line    { l.Gap = true; return l }
 
 func TestLines(t *testing.T) {
 	files := []search.FileMatches{
-		{Path: "/w/a.go", Lines: []search.Line{whole(3, "three"), beside(whole(4, "four")), gap(whole(9, "stray \xe9"))}},
-		{Path: "/w/b.bin", Binary: true, Count: 1},
-		{Path: "/w/long.js", Lines: []search.Line{{Number: 1, MoreMatches: 1200, Parts: []search.Part{{Column: 41, Text: []byte("x = 1")}, {Column: 900, Text: []byte("x = 2")}}}, beside(search.Line{Number: 2})}},
-		{Path: "/w/empty", Lines: []search.Line{{Number: 7, Whole: true}}},
+		{Path: nativetest.Name("/w/a.go"), Lines: []search.Line{whole(3, "three"), beside(whole(4, "four")), gap(whole(9, "stray \xe9"))}},
+		{Path: nativetest.Name("/w/b.bin"), Binary: true, Count: 1},
+		{Path: nativetest.Name("/w/long.js"), Lines: []search.Line{{Number: 1, MoreMatches: 1200, Parts: []search.Part{{Column: 41, Text: []byte("x = 1")}, {Column: 900, Text: []byte("x = 2")}}}, beside(search.Line{Number: 2})}},
+		{Path: nativetest.Name("/w/empty"), Lines: []search.Line{{Number: 7, Whole: true}}},
 	}
-	w := naming{base: []string{"/w"}}
+	w := naming{base: nativetest.Names("/w")}
 	for _, c := range []struct {
 		name  string
 		style lineStyle
@@ -242,7 +254,7 @@ func TestGlobs(t *testing.T) {
 }
 
 func TestGlobsBelowAStart(t *testing.T) {
-	r := &finding{starts: []*access.File{{Target: &fsys.Target{Path: "/data/w", Names: []string{"/home/you/w", "/data/w"}}}, {Target: &fsys.Target{Path: "/data/v"}}}}
+	r := &finding{starts: []*access.File{{Target: &fsys.Target{Path: nativetest.Name("/data/w"), Names: nativetest.Names("/home/you/w", "/data/w")}}, {Target: &fsys.Target{Path: nativetest.Name("/data/v")}}}}
 	for glob, want := range map[string]string{
 		"*.go": "*.go", "/src/*.go": "/src/*.go", "/data/w/*.go": "/*.go", "!/home/you/w/src/**": "!/src/**", "/data/v/a/b": "/a/b", "/data/ww/*": "/data/ww/*", "/data/w/": "/data/w/",
 	} {
@@ -306,11 +318,11 @@ func TestStartOnWindows(t *testing.T) {
 }
 
 func TestClosing(t *testing.T) {
-	r := &finding{tool: NameGrep, naming: naming{base: []string{"/w"}}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+	r := &finding{tool: NameGrep, naming: naming{base: nativetest.Names("/w")}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
 	done := search.Outcome{Complete: true}
 	var folders []string
 	for i := range 20 {
-		folders = append(folders, fmt.Sprintf("/w/d%02d", i))
+		folders = append(folders, fmt.Sprintf(nativetest.Name("/w/d%02d"), i))
 	}
 	for _, c := range []struct {
 		name string
@@ -329,22 +341,22 @@ func TestClosing(t *testing.T) {
 		{"nothing", closing{one: "file", outcome: done}, "No files found"},
 		{"no line", closing{one: "line", outcome: done}, "No matches found"},
 		{"nothing but what is ignored", closing{one: "file", outcome: search.Outcome{Complete: true, Ignored: true}}, "No files found\n(Ignore files left something out: include_ignored=true searches that, too.)"},
-		{"binary", closing{shown: 2, found: 2, binary: []string{"/w/a.bin", "/w/b\x1b"}, outcome: done}, `x` + "\n" + `(Binary: a.bin, b\x1b.)`},
+		{"binary", closing{shown: 2, found: 2, binary: nativetest.Names("/w/a.bin", "/w/b\x1b"), outcome: done}, `x` + "\n" + `(Binary: a.bin, b\x1b.)`},
 		{"changed meanwhile", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: done},
 			"(Found: 2 matching lines in 1 file, which changed before they could be shown. Make the same call again.)"},
 		{"a long name", closing{found: 2, all: "2 files", one: "file", tooLong: true, outcome: done}, "(There is no room for the first of 2 files. Next: Grep offset=1.)"},
-		{"no time to show", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: search.Outcome{Partly: []search.PartOfFile{{Path: "/w/log", Searched: 3 << 30, Size: 4 << 30}}}},
+		{"no time to show", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: search.Outcome{Partly: []search.PartOfFile{{Path: nativetest.Name("/w/log"), Searched: 3 << 30, Size: 4 << 30}}}},
 			"(Found: at least 2 matching lines in 1 file. No time was left to show them.)\n(This is not all: the search ended after 10 seconds. Searched in part: log, the first 3 GB of 4 GB. Narrow it with path, glob or type.)"},
 		{"nothing in time", closing{one: "line", outcome: search.Outcome{NotSearched: folders[:1]}},
 			"Nothing was found in what was searched.\n(This is not all: the search ended after 10 seconds. Not searched in full: d00. Narrow it with path, glob or type.)"},
-		{"nothing in what can be read", closing{one: "line", outcome: search.Outcome{Complete: true, Unreadable: []string{"/w/a)"}}},
+		{"nothing in what can be read", closing{one: "line", outcome: search.Outcome{Complete: true, Unreadable: nativetest.Names("/w/a)")}},
 			"Nothing was found in what was searched.\n(The system does not let fsmcp read a\\).)"},
 		{"documents", closing{one: "line", outcome: search.Outcome{Complete: true, PDFs: 3, Office: 1}},
 			"Nothing was found in what was searched.\n(Not searched: the text of 3 PDFs and 1 Office document. Read shows that of a PDF with pages.)"},
 		{"documents beside a match", closing{shown: 1, found: 1, one: "file", outcome: search.Outcome{Complete: true, PDFs: 1}}, "x\n(Not searched: the text of 1 PDF. Read shows it with pages.)"},
 		{"out of time", closing{shown: 1, found: 1, counts: true, all: "1 matching line in 1 file", outcome: search.Outcome{NotSearched: folders, NotSearchedMore: 12}},
 			"x\n(At least 1 matching line in 1 file.)\n(This is not all: the search ended after 10 seconds. Not searched in full: d00, d01, d02, d03, d04 and 27 more folders. Narrow it with path, glob or type.)"},
-		{"unreadable", closing{shown: 1, found: 1, outcome: search.Outcome{Complete: true, Unreadable: []string{"/w/root"}}}, "x\n(The system does not let fsmcp read root.)"},
+		{"unreadable", closing{shown: 1, found: 1, outcome: search.Outcome{Complete: true, Unreadable: nativetest.Names("/w/root")}}, "x\n(The system does not let fsmcp read root.)"},
 	} {
 		c.c.finding = r
 		body := "x"

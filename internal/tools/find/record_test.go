@@ -33,7 +33,7 @@ func finderOf(t testing.TB) (dir string, f *Finder, call toolcall.Call) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, _ := perm.Compile(perm.Config{Workspace: []perm.Dir{{Name: dir, Real: dir}}, CaseSensitive: true})
+	policy, _ := perm.Compile(perm.Config{Workspace: []perm.Dir{{Name: dir, Real: dir}}, CaseSensitive: true, Windows: runtime.GOOS == "windows"})
 	checker := &access.Checker{
 		Lexer:    func() fsys.Lexer { return fsys.Lexer{OS: runtime.GOOS, Base: dir} },
 		Resolver: fsys.NewResolver(),
@@ -161,7 +161,7 @@ func makeFile(r *rand.Rand, dir, name string) madeFile {
 func (f madeFile) held(rows []string, alone, numbers bool) (set span.Set) {
 	head := ""
 	if !alone || !numbers {
-		head = regexp.QuoteMeta(f.name) + "[:-]"
+		head = regexp.QuoteMeta(filepath.FromSlash(f.name)) + "[:-]"
 	}
 	if numbers {
 		head += `(\d+)[:-]`
