@@ -159,7 +159,7 @@ var layers = map[string]layer{
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
 	"internal/mcptest/protocol": {never: pure()},
 	"internal/volumetest":       {never: []ban{noNet, noProtocol, noCommand, noLog, noWatch}},
-	"internal/nativetest":       {never: []ban{noProcess, noNet, noProtocol, noCommand, noWatch}},
+	"internal/nativetest":       {never: []ban{noNet, noProtocol, noCommand, noWatch}},
 	"internal/shortrun":         {never: []ban{noProcess, noNet, noProtocol, noCommand, noWatch}},
 	"internal/winetest":         {never: []ban{noNet, noProtocol, noCommand, noWatch}},
 	"internal/winetest/helper":  {never: []ban{noNet, noProtocol, noCommand, noWatch}},

@@ -7,11 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 )
 
 // TestModules compares go.mod with the programs: its first block has the modules that a
 // program imports, its second block those of tests alone.
 func TestModules(t *testing.T) {
+	nativetest.NeedProgram(t, "go")
 	text, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
 	if err != nil {
 		t.Fatal(err)

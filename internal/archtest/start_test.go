@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 )
 
 // Bounds of what the initialisers of all packages of fsmcp allocate at a start: 1,006 times
@@ -22,6 +24,7 @@ const (
 // TestInitialisers counts allocations, since times vary from run to run. Tables that a
 // session may never use belong in a function or a sync.OnceValue.
 func TestInitialisers(t *testing.T) {
+	nativetest.NeedProgram(t, "go")
 	program := filepath.Join(t.TempDir(), "fsmcp.exe") // Windows needs the suffix
 	build := exec.Command("go", "build", "-o", program, "./cmd/fsmcp")
 	build.Dir = filepath.Join("..", "..")

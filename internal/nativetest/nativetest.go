@@ -4,6 +4,7 @@ package nativetest
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -73,5 +74,14 @@ func NeedSymlinks(t testing.TB) {
 	t.Helper()
 	if !Symlinks(t) {
 		t.Skip("!!! NOT TESTED: no symbolic links can be made here !!!")
+	}
+}
+
+// NeedProgram skips the test on Windows if the program is missing. On other systems its absence
+// is a failure of the test.
+func NeedProgram(t testing.TB, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); Windows && err != nil {
+		t.Skipf("!!! NOT TESTED: %s is missing !!!", name)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 )
 
 // tolerance is the share by which Local may differ from the reference.
@@ -107,6 +109,7 @@ func madeUp() map[string]string {
 }
 
 func TestLocalIsNearTheReference(t *testing.T) {
+	nativetest.NeedProgram(t, "go")
 	reference, err := tokenizer.Get(tokenizer.Cl100kBase)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 )
 
 // options are those of a Watcher under test; 0 is the default.
@@ -45,11 +47,11 @@ func TestQuietAndMost(t *testing.T) {
 		ms := 0
 		w := assembleWith(options{})
 		w.now = func() time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
-		w.names = map[string]bool{"/d": false, "/d/f": true, "/d/g": true}
+		w.names = map[string]bool{nativetest.Name("/d"): false, nativetest.Name("/d/f"): true, nativetest.Name("/d/g"): true}
 		var got []int
 		for ms = range 2000 {
 			if name, ok := c.events[ms]; ok {
-				w.note(fsnotify.Event{Name: name, Op: fsnotify.Write})
+				w.note(fsnotify.Event{Name: nativetest.Name(name), Op: fsnotify.Write})
 			}
 			report, wait, _ := w.due()
 			if wait <= 0 {
@@ -83,7 +85,8 @@ func TestWhatAnEventMeans(t *testing.T) {
 		{"made in a watched folder", fsnotify.Event{Name: "/b/x", Op: fsnotify.Create}, true, false},
 	} {
 		w := assembleWith(options{})
-		w.names = map[string]bool{"/a": false, "/a/f": true, anyName("/b"): true}
+		w.names = map[string]bool{nativetest.Name("/a"): false, nativetest.Name("/a/f"): true, anyName(nativetest.Name("/b")): true}
+		c.event.Name = nativetest.Name(c.event.Name)
 		w.note(c.event)
 		if w.first.IsZero() == c.pending || w.moved != c.moved {
 			t.Errorf("%s: %v, moved %v", c.name, w.first, w.moved)

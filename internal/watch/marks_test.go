@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 )
 
 // soon asks until what is wanted was touched and returns all that was.
@@ -207,7 +209,7 @@ func TestMarksFollowAndListen(t *testing.T) {
 	go func() {
 		defer close(done)
 		for i := range 12 {
-			_, err := m.Follow(fmt.Sprintf("/d%d/f", i))
+			_, err := m.Follow(nativetest.Name(fmt.Sprintf("/d%d/f", i)))
 			if i < 8 && err != nil || i >= 8 && !errors.Is(err, ErrBlind) {
 				t.Errorf("%d: %v", i, err)
 			}
@@ -218,8 +220,8 @@ func TestMarksFollowAndListen(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("they wait for each other")
 	}
-	n.sent <- fsnotify.Event{Name: "/d3/f", Op: fsnotify.Write}
-	if got := soon(t, m, "/d3/f"); !slices.Contains(got, "/d3/f") {
+	n.sent <- fsnotify.Event{Name: nativetest.Name("/d3/f"), Op: fsnotify.Write}
+	if got := soon(t, m, nativetest.Name("/d3/f")); !slices.Contains(got, nativetest.Name("/d3/f")) {
 		t.Errorf("%q", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
@@ -171,6 +172,7 @@ func TestFolderOfTwoNames(t *testing.T) {
 // has seen the last state of each of them in the end, whatever was done to them and to the
 // folders that they share.
 func TestTheLastStateIsReported(t *testing.T) {
+	nativetest.NeedSymlinks(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
