@@ -23,6 +23,7 @@ type ticket struct {
 	given    *toolcall.Consent // the user's consent in earlier rounds
 	left     int               // how many more questions the call may ask
 	expires  time.Time
+	number   uint64 // orders those that expire at the same tick of the clock
 }
 
 // tickets holds the open tickets. A state is a nonce, an expiry, and an HMAC under a key
@@ -30,8 +31,9 @@ type ticket struct {
 type tickets struct {
 	key [32]byte
 
-	mu  sync.Mutex
-	out map[nonce]*ticket
+	mu     sync.Mutex
+	out    map[nonce]*ticket
+	issued uint64 // how many there were
 }
 
 type nonce [16]byte
@@ -51,6 +53,8 @@ func (t *tickets) issue(j *job, k *ticket) (state string) {
 	rand.Read(n[:])
 	t.mu.Lock()
 	t.makeRoom()
+	t.issued++
+	k.number = t.issued
 	t.out[n] = k
 	t.mu.Unlock()
 	plain := binary.BigEndian.AppendUint64(n[:], uint64(k.expires.UnixNano()))
@@ -67,7 +71,7 @@ func (t *tickets) makeRoom() {
 	for n, k := range t.out {
 		if !k.expires.After(now) {
 			delete(t.out, n)
-		} else if f, ok := t.out[first]; !ok || k.expires.Before(f.expires) {
+		} else if f, ok := t.out[first]; !ok || k.expires.Before(f.expires) || k.expires.Equal(f.expires) && k.number < f.number {
 			first = n
 		}
 	}
