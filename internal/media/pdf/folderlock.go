@@ -42,7 +42,7 @@ func lockFolder(dir string, p timeouts) *folderLock {
 	var last os.FileInfo // at the last heartbeat
 	heard := begin
 	for {
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		f, err := filelock.Open(name)
 		if err != nil {
 			return &folderLock{}
 		}
@@ -63,7 +63,7 @@ func lockFolder(dir string, p timeouts) *folderLock {
 		case last == nil || !os.SameFile(last, now) || !now.ModTime().Equal(last.ModTime()):
 			last, heard = now, time.Now()
 		case time.Since(heard) > p.silent && t.owned():
-			os.Remove(name) // the lock's owner has lost it from here on
+			filelock.Discard(name) // the lock's owner has lost it from here on
 		}
 		f.Close()
 		if time.Since(begin) > p.total {

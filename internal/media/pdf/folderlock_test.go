@@ -13,7 +13,7 @@ import (
 // silent owns the lock of a folder and sends no heartbeat, as a stopped process does.
 func silent(t *testing.T, dir string) *folderLock {
 	t.Helper()
-	f, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := filelock.Open(dir + ".lock")
 	if err != nil {
 		t.Fatal(err)
 	}
