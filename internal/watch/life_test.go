@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
@@ -114,6 +115,9 @@ func TestASlowListenerStopsNobody(t *testing.T) {
 
 // Whatever is done to the folders, and however fast: in the end a write is seen.
 func TestNoWatchIsEverLost(t *testing.T) {
+	if nativetest.Wine() {
+		t.Skip("!!! NOT TESTED: Wine refuses CancelIo on the handle of a deleted folder !!!")
+	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

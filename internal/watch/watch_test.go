@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/fsmcp/fsmcp/internal/nativetest"
 )
 
 // Times of the scripts, by a clock that only they move.
@@ -279,6 +281,9 @@ func (l *listener) lines() []string {
 // Folders are followed while the actions go on; reports go by a clock that stands still
 // meanwhile.
 func TestScripts(t *testing.T) {
+	if nativetest.Wine() {
+		t.Skip("!!! NOT TESTED: Wine refuses CancelIo on the handle of a deleted folder, and reports changed attributes as changes !!!")
+	}
 	scripts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(scripts) == 0 {
 		t.Fatal("no scripts")
