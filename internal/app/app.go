@@ -29,6 +29,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -76,6 +77,7 @@ func New(o Options) (*App, error) {
 	a.saver, a.history = newHistory(current, save.Options{
 		StateDir:      cfg.StateDir,
 		Lost:          func(e *save.StateError) { o.Log.Warn().Msg(e.Error()) },
+		Late:          func(l save.LateWrite) { a.Service.Notify(lateNotice(l)) },
 		Durability:    map[string]save.Durability{"data": save.Data, "none": save.None}[cfg.Durability], // else save.Full
 		KeepHardLinks: cfg.KeepHardLinks,
 		Now:           time.Now,
@@ -148,6 +150,10 @@ func newHistory(rules *currentSettings, o save.Options) (*save.Saver, *history.S
 	o.Rescue = func(path string, content io.ReaderAt, size int64) (string, error) {
 		return store.Rescue(context.Background(), path, content, size)
 	}
+	o.Merge = func(base, ours, theirs []byte) ([]span.Splice, bool) {
+		c, conflicts := history.Merge(base, ours, theirs)
+		return c, conflicts == nil
+	}
 	saver := save.New(o)
 	store = history.New(history.Options{Dir: saver.StateDir, Settings: rules.historySettings, Secret: rules.secret})
 	return saver, store
@@ -204,7 +210,7 @@ func (a *App) closePrograms() {
 // Close ends all that was started.
 func (a *App) Close() {
 	a.closePrograms()
+	a.saver.Close() // it may still put text into the history
 	a.history.Close()
 	a.decoders.close()
-	a.saver.Close()
 }

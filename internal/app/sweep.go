@@ -55,3 +55,17 @@ func sweepNotices(r save.SweepReport) []string {
 	}
 	return out
 }
+
+// lateNotice reports text that a program wrote into a file just after that was replaced.
+func lateNotice(l save.LateWrite) string {
+	name := fsys.InSentence(l.Path)
+	switch {
+	case l.Merged:
+		return fmt.Sprintf("Another program had %s open while it was changed, and wrote to the old text; what it wrote was merged into the file. Read it again before the next Edit.", name)
+	case len(l.Saved) > 0:
+		return fmt.Sprintf("Another program had %s open while it was changed, and wrote to the old text; its text was kept as %s.", name, fsys.InSentence(l.Saved[0]))
+	case len(l.Rescued) > 0:
+		return fmt.Sprintf("Another program had %s open while it was changed, and wrote to the old text; its text was kept in fsmcp's history; the user gets it back by: fsmcp history show %s", name, fsys.InSentence(l.Rescued[0]))
+	}
+	return fmt.Sprintf("Another program had %s open while it was changed, and wrote to the old text; what it wrote is lost: %s.", name, l.Err)
+}

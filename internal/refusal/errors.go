@@ -113,6 +113,7 @@ func errorRows(raw, path string) []errorRow {
 		is(save.ErrExists, appeared, path),
 		is(save.ErrVanished, vanished, path),
 		is(save.ErrReadOnly, readOnlyOn(runtime.GOOS), path),
+		is(save.ErrLocked, lockedFlag, path),
 		is(ErrStopping, stopping, path),
 		is(context.Canceled, cancelled, path),
 		is(context.DeadlineExceeded, deadline, path),

@@ -40,6 +40,7 @@ func TestErrorsHaveWords(t *testing.T) {
 		{err: save.ErrModified, slug: SlugModified, read: 21, edit: 7},
 		{err: save.ErrVanished, slug: SlugNotFound, read: 19, edit: 19},
 		{err: save.ErrReadOnly, slug: SlugReadOnly, read: 14, edit: 14},
+		{err: save.ErrLocked, slug: SlugReadOnly, read: 14, edit: 14},
 		{err: ErrStopping, slug: SlugBusy, read: 16, edit: 16},
 		{err: context.DeadlineExceeded, slug: SlugBusy, read: 16, edit: 16},
 		{err: &save.IOError{Op: "write", Err: full}, slug: SlugIO, read: 11, edit: 11},

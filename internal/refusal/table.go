@@ -191,6 +191,7 @@ const (
 	vanished     = "not_found 19: The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again."
 	readOnly     = "read_only: The file %s is read-only (its mode has no write permission). Nothing was changed. Ask the user to make it writable (chmod u+w) if it should be edited."
 	readOnlySet  = "read_only: The file %s is read-only (its read-only attribute is set). Nothing was changed. Ask the user to take the attribute off (attrib -r) if it should be edited."
+	lockedFlag   = "read_only: The file %s is locked (it has the flag uchg or uappnd). Nothing was changed. Ask the user to unlock it (chflags nouchg,nouappnd, or Get Info in Finder) if it should be edited."
 	noHistory    = "io: Nothing was changed in %s: its old text could not be kept in fsmcp's history (%s). Ask the user to make room in fsmcp's state folder, or to set history.required to false."
 	noLocks      = "io: Nothing was changed in %s: fsmcp has no folder for its locks. %s, and %s is not used either: %s. Ask the user to make one of them theirs alone and writable."
 	noJournal    = "io: Nothing was changed in %s: it can be written in place only (%s), and a journal against a crash cannot be kept. %s. Tell the user."

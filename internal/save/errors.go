@@ -19,6 +19,8 @@ var (
 	ErrVanished = errors.New("the file vanished meanwhile")
 	// ErrReadOnly: the mode bits forbid writing, which binds root as well.
 	ErrReadOnly = errors.New("the file is read-only by its mode")
+	// ErrLocked: a flag of the file forbids writing (macOS: uchg or uappnd).
+	ErrLocked = sys.ErrLocked
 	// ErrNoState: neither the state folder nor one in the temp directory can
 	// be used, so writers could not be kept apart. It comes as *NoStateError.
 	ErrNoState = errors.New("no state folder can be used")

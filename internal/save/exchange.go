@@ -16,6 +16,7 @@ type replacement struct {
 	old  *oldFile
 	new  *newFile // nil until it is staged
 	meta *metadata
+	late *lateFile // nil if a lease keeps writers out, or the system cannot watch
 }
 
 // stage makes the new file: content, metadata, synced. A file that was staged for an
@@ -27,15 +28,16 @@ func (r *replacement) stage(c []span.Splice) (err error) {
 	if r.at.sys.AddOnly(r.at.dir) { // a temporary name would stay for ever
 		return r.at.refuse("exchange", syscall.EPERM)
 	}
-	r.new, err = r.at.newFileIn(r.at.dir, r.old.was.Mode&0o777, 0o600)
-	if err != nil {
-		return r.at.refuse("create", err)
-	}
-	r.meta = &metadata{at: r.at, old: r.old, new: r.new}
+	r.late = r.old.watch()
 	noted := r.at.st.note.add(r.at.folder())
-	err = r.meta.copyLayout()
-	if err == nil {
-		err = r.new.write(r.old, c)
+	if r.new, err = r.at.cloneOf(r.old); err == nil {
+		err = r.stageClone(c)
+	} else {
+		err = r.stageCopy(c)
+	}
+	if r.new == nil {
+		noted()
+		return err
 	}
 	if err == nil {
 		err = r.meta.copy(r.new.stamp)
@@ -49,11 +51,42 @@ func (r *replacement) stage(c []span.Splice) (err error) {
 	return err
 }
 
-// discard gives the new file up.
+// stageCopy copies the old content, with the splices applied, into an empty file.
+func (r *replacement) stageCopy(c []span.Splice) (err error) {
+	r.new, err = r.at.newFileIn(r.at.dir, r.old.was.Mode&0o777, 0o600)
+	if err != nil {
+		return r.at.refuse("create", err)
+	}
+	r.meta = &metadata{at: r.at, old: r.old, new: r.new}
+	if err := r.meta.copyLayout(); err != nil {
+		return err
+	}
+	return r.new.write(r.old, c)
+}
+
+// stageClone applies the splices to a clone of the old file.
+func (r *replacement) stageClone(c []span.Splice) error {
+	r.meta = &metadata{at: r.at, old: r.old, new: r.new}
+	if err := r.meta.readFlags(); err != nil {
+		return r.meta.refuse("chattr", err)
+	}
+	return r.new.spliceClone(r.old, c)
+}
+
+// discard gives the new file up, and ends the watch on the old one unless finish has handed it
+// on.
 func (r *replacement) discard() {
 	if r.new != nil {
 		r.new.discard()
 	}
+	r.late.close()
+	r.late = nil
+}
+
+// handOn leaves the watch on the displaced file to the Saver.
+func (r *replacement) handOn() {
+	r.at.s.late.await(r.late)
+	r.late = nil
 }
 
 // exchange is the strategy that loses nothing: the two names are swapped in one step, then
@@ -121,6 +154,7 @@ func (s *exchange) verify() error {
 func (s *exchange) finish() Outcome {
 	out := s.new.outcome(s.old, s.synced)
 	s.at.removeDisplaced(s.new.name, &out)
+	s.handOn()
 	s.discard()
 	return out
 }

@@ -185,6 +185,22 @@ func (h hooked) Setxattr(fd int, name string, value []byte) error {
 	return h.real().Setxattr(fd, name, value)
 }
 
+func (h hooked) Clone(from, dir int, name string) error {
+	if err := h.hook(call{"Clone", 0, from}); err != nil {
+		return err
+	}
+	return h.real().Clone(from, dir, name)
+}
+
+func (h hooked) CopyACL(from, to int) error { return h.real().CopyACL(from, to) }
+
+func (h hooked) Watch(fd int) (sys.Watcher, error) {
+	if err := h.hook(call{"Watch", 0, fd}); err != nil {
+		return nil, err
+	}
+	return h.real().Watch(fd)
+}
+
 func (h hooked) Flock(fd int, how int) error {
 	if err := h.hook(call{"Flock", 0, fd}); err != nil {
 		return err
@@ -238,11 +254,16 @@ func (h hooked) Mkdir(dir int, name string, mode uint32) error {
 type poorer struct {
 	noUnnamed, noExchange, noLease, busy, noProc bool
 	noReplace                                    bool // a rename replaces nothing, as on FAT
-	portable                                     bool // the calls of package os, as on macOS and Windows
+	portable                                     bool // the calls of package os, as on Windows
+	mac                                          bool // those that stand for macOS: see sys.Portable.As
+	noClone, noWatch                             bool
 }
 
 // base returns the calls that are made unless before fails them.
 func (p poorer) base() sys.Sys {
+	if p.mac {
+		return &sys.Portable{OpenParent: openParent, As: "darwin"}
+	}
 	if p.portable {
 		return &sys.Portable{OpenParent: openParent}
 	}
@@ -270,6 +291,8 @@ func (p poorer) before(c call) error {
 		return unix.EBUSY
 	case p.noLease && c.name == "SetLease" && c.flags != unix.F_UNLCK:
 		return unix.EINVAL
+	case p.noClone && c.name == "Clone", p.noWatch && c.name == "Watch":
+		return unix.EOPNOTSUPP
 	case p.noProc && c.name == "Link" && c.flags != 0:
 		return unix.ENOENT
 	}

@@ -71,6 +71,9 @@ func (m *metadata) copy(now fsys.Stamp) error {
 			return m.refuse("chmod", err)
 		}
 	}
+	if err := m.at.sys.CopyACL(m.old.fd, to); err != nil && !sys.Is(err, syscall.EOPNOTSUPP) {
+		return m.refuse("acl", err)
+	}
 	if err := m.copyFlags(keptFlags); err != nil {
 		return m.refuse("chattr", err)
 	}

@@ -75,6 +75,66 @@ func (n *newFile) createNamed(mode uint32) error {
 	return err
 }
 
+// cloneOf makes a clone of the old file under a temporary name. If a lease proves the old file
+// unchanged, or what is written has to be read back, there is none: errNoClone.
+func (p *place) cloneOf(old *oldFile) (*newFile, error) {
+	if old.leased || p.network || old.sum == nil {
+		return nil, errNoClone
+	}
+	if p.st.note.add(p.folder())() != nil {
+		return nil, errNoClone
+	}
+	id, err := p.s.random(5)
+	if err != nil {
+		return nil, errNoClone
+	}
+	n := &newFile{at: p, dir: p.dir, name: tempName{Base: p.base, Kind: newOnly, ID: id}.String(), ours: true}
+	if err := p.sys.Clone(old.fd, n.dir, n.name); err != nil {
+		return nil, errNoClone
+	}
+	n.fd, n.stamp, err = sys.Open(p.sys, n.dir, n.name, sys.ReadWrite|sys.NoFollow)
+	if err == nil && sys.IsRegular(n.stamp) && n.stamp.Nlink == 1 && !n.stamp.SameFile(old.was) &&
+		p.sys.Flock(n.fd, sys.LockExclusive) == nil {
+		return n, nil
+	}
+	if err == nil {
+		p.sys.Close(n.fd)
+	}
+	// An access list that denies writing locks the clone: it is copied in the end instead.
+	if sys.Remove(p.sys, n.dir, n.name) != nil {
+		p.s.leftover.Store(true)
+	}
+	return nil, errNoClone
+}
+
+// errNoClone: the content is copied instead.
+var errNoClone = errors.New("the file cannot be cloned")
+
+// spliceClone applies the splices, and takes the stamp. The old bytes in the new content are
+// those that Begin and the caller have read, else it is ErrModified.
+func (n *newFile) spliceClone(old *oldFile, c []span.Splice) error {
+	sum, err := sys.SpliceClone(n.at.sys, n.fd, old.fd, old.was.Size, c)
+	switch {
+	case errors.Is(err, sys.ErrEnded):
+		return ErrModified
+	case err != nil:
+		return n.at.fail("write", err)
+	case *sum != *old.sum, old.known != nil && *sum != sys.Digest(old.known()):
+		return ErrModified
+	}
+	return n.takeStamp()
+}
+
+// takeStamp takes the stamp of the file with its content.
+func (n *newFile) takeStamp() error {
+	now, err := n.at.sys.Fstat(n.fd)
+	if err != nil {
+		return n.at.fail("stat", err)
+	}
+	n.stamp = now
+	return nil
+}
+
 // write writes the old content with the splices applied, and takes the stamp.
 func (n *newFile) write(old *oldFile, c []span.Splice) error {
 	w := sys.Writer{Sys: n.at.sys, FD: n.fd, Sum: n.sum}
@@ -89,12 +149,7 @@ func (n *newFile) write(old *oldFile, c []span.Splice) error {
 	if err != nil {
 		return n.at.fail("write", err)
 	}
-	now, err := n.at.sys.Fstat(n.fd)
-	if err != nil {
-		return n.at.fail("stat", err)
-	}
-	n.stamp = now
-	return nil
+	return n.takeStamp()
 }
 
 // sync is never tried again after an error: the system reports a lost page once

@@ -48,6 +48,7 @@ func (s *rename) verify() error {
 
 func (s *rename) finish() Outcome {
 	out := s.new.outcome(s.old, s.at.syncFolder(s.at.dir))
+	s.handOn()
 	s.discard()
 	return out
 }

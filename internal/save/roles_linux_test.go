@@ -105,12 +105,14 @@ func play(t testing.TB, role ...any) *actor {
 
 // systems are the systems that a writer can be told to believe in.
 var systems = map[string]poorer{
-	"full":     {},
-	"named":    {noUnnamed: true},
-	"rename":   {noExchange: true},
-	"poor":     {noUnnamed: true, noExchange: true, noLease: true},
-	"in-place": {busy: true},
-	"portable": {portable: true},
+	"full":        {},
+	"named":       {noUnnamed: true},
+	"rename":      {noExchange: true},
+	"poor":        {noUnnamed: true, noExchange: true, noLease: true},
+	"in-place":    {busy: true},
+	"portable":    {portable: true},
+	"mac":         {mac: true},
+	"mac-copying": {mac: true, noClone: true},
 }
 
 // version returns a file's content in one version: long, and invalid if two versions are

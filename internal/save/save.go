@@ -12,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/keylock"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Durability names the failures that a reported success survives.
@@ -50,6 +51,11 @@ type Options struct {
 	// If it keeps them it returns under which name, and no file has to; nil
 	// keeps none. Linux only: elsewhere no lease shows that the file is at rest.
 	Rescue func(path string, content io.ReaderAt, size int64) (id string, err error)
+	// Merge merges two texts that grew out of base; ok is false if they conflict. Nil merges
+	// nothing. It serves systems without leases: see LateWrite.
+	Merge func(base, ours, theirs []byte) (c []span.Splice, ok bool)
+	// Late is told of each LateWrite; nil hears nothing.
+	Late func(LateWrite)
 	// Lost is told when StateDir turns out to be of no use; nil hears nothing.
 	Lost func(*StateError)
 }
@@ -61,6 +67,7 @@ type Saver struct {
 	randMu sync.Mutex // guards o.Rand
 	keys   keylock.Locks
 	state  *stateFolder
+	late   lateFiles
 	// leftover: a temporary file could not be removed; the next Sweep will.
 	leftover atomic.Bool
 }
@@ -84,6 +91,7 @@ func New(o Options) *Saver {
 	}
 	s := &Saver{o: o, sys: sys.New(o.Sys)}
 	s.state = newStateFolder(s)
+	s.late.rescue = s.rescueLate
 	return s
 }
 
@@ -107,7 +115,10 @@ func (s *Saver) FoundStateDir() (string, error) { return s.state.find() }
 
 // Close forgets the folders noted: call it when no write is going on. Without
 // it, or when it fails, the next Sweep looks into them.
-func (s *Saver) Close() error { return s.state.end(s.leftover.Load()) }
+func (s *Saver) Close() error {
+	s.late.endAll()
+	return s.state.end(s.leftover.Load())
+}
 
 // Outcome describes a write.
 type Outcome struct {

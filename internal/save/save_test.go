@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 

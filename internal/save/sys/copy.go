@@ -2,6 +2,7 @@ package sys
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"hash"
 	"io"
 	"syscall"
@@ -87,4 +88,48 @@ func (w *Writer) copyRange(from int, at, end int64) (int64, error) {
 		at, w.Off = at+n, w.Off+n
 	}
 	return at, nil
+}
+
+// SpliceClone applies the splices to clone, a clone of the old file, whose content was size
+// bytes long. It returns the digest of the old bytes that went into the new content: those
+// that stay in the clone are read there, the others from the old file as they are used.
+func SpliceClone(sys Sys, clone, old int, size int64, c []span.Splice) (*Digest, error) {
+	sum := sha256.New()
+	take := func(to io.Writer, from int, start, end int64) error {
+		n, err := io.Copy(io.MultiWriter(to, sum), io.NewSectionReader(Reader{sys, from}, start, end-start))
+		if err == nil && n < end-start {
+			return ErrEnded
+		}
+		return err
+	}
+	w, at := Writer{Sys: sys, FD: clone}, int64(0)
+	for i := 0; i <= len(c); i++ {
+		next := size
+		if i < len(c) {
+			next = c[i].Start
+		}
+		var err error
+		if w.Off == at {
+			err = take(io.Discard, clone, at, next)
+			w.Off = next
+		} else {
+			err = take(&w, old, at, next)
+		}
+		if err == nil && i < len(c) {
+			at = c[i].End
+			err = take(io.Discard, old, next, at)
+		}
+		if err == nil && i < len(c) {
+			_, err = w.Write(c[i].New)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if w.Off < size {
+		if err := sys.Truncate(clone, w.Off); err != nil {
+			return nil, err
+		}
+	}
+	return (*Digest)(sum.Sum(nil)), nil
 }

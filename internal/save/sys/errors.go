@@ -10,6 +10,8 @@ var (
 	ErrShort = errors.New("no bytes were written")
 	// ErrEnded: a file that is copied ends sooner than it did.
 	ErrEnded = errors.New("the file ends sooner than it did")
+	// ErrLocked: a flag of the file forbids to write it.
+	ErrLocked = errors.New("the file has the flag uchg or uappnd, which forbids changes")
 )
 
 // IOError is an error of the system. Changed is false if the old bytes are still in place

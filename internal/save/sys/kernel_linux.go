@@ -94,7 +94,9 @@ func (Kernel) SetFlags(fd int, flags uint32) error {
 }
 
 func (Kernel) Listxattr(fd int) (names []string, err error) {
-	list, err := grown(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
+	list, err := grown(func(b []byte) (int, error) {
+		return fsys.RetryEINTR2(func() (int, error) { return unix.Flistxattr(fd, b) })
+	})
 	for name := range strings.SplitSeq(string(list), "\x00") {
 		if name != "" {
 			names = append(names, name)
@@ -104,19 +106,9 @@ func (Kernel) Listxattr(fd int) (names []string, err error) {
 }
 
 func (Kernel) Getxattr(fd int, name string) ([]byte, error) {
-	return grown(func(b []byte) (int, error) { return unix.Fgetxattr(fd, name, b) })
-}
-
-// grown calls f with a larger buffer until what it wants to say fits.
-func grown(f func([]byte) (int, error)) ([]byte, error) {
-	for size := 256; ; size *= 4 {
-		b := make([]byte, size)
-		n, err := fsys.RetryEINTR2(func() (int, error) { return f(b) })
-		if err == unix.ERANGE && size < 1<<20 {
-			continue
-		}
-		return b[:max(n, 0)], err
-	}
+	return grown(func(b []byte) (int, error) {
+		return fsys.RetryEINTR2(func() (int, error) { return unix.Fgetxattr(fd, name, b) })
+	})
 }
 
 func (Kernel) Setxattr(fd int, name string, value []byte) error {
@@ -127,6 +119,15 @@ func (Kernel) Setxattr(fd int, name string, value []byte) error {
 		return unix.Fsetxattr(fd, name, value, 0)
 	})
 }
+
+// Clone is not needed: CopyRange shares content where the file system can.
+func (Kernel) Clone(int, int, string) error { return unix.EOPNOTSUPP }
+
+// CopyACL has nothing to do: access lists are among the attributes.
+func (Kernel) CopyACL(int, int) error { return nil }
+
+// Watch is not needed: a lease keeps writers out.
+func (Kernel) Watch(int) (Watcher, error) { return nil, unix.EOPNOTSUPP }
 
 func (Kernel) Flock(fd int, how int) error {
 	return fsys.RetryEINTR(func() error { return unix.Flock(fd, how) })

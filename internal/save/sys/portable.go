@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -16,13 +17,19 @@ import (
 )
 
 // Portable is the system as package os shows it: no leases, no unnamed files, no attributes
-// besides mode and owner, and an exchange on macOS alone. It reaches folders through
+// besides mode and owner; an exchange, clones and attributes on macOS alone. It reaches folders through
 // os.Root, so no link leads out of them. It is safe for concurrent use.
 type Portable struct {
 	// OpenParent opens the folder of a target, the deepest that exists.
 	OpenParent func(*fsys.Target) (*os.Root, error)
-	open       handles
+	// As is the system whose calls it makes, "darwin" or another; "" is the system that it
+	// runs on. As "darwin" it exchanges names, clones files, keeps attributes and watches
+	// files on Linux too, by the calls there that do the same.
+	As   string
+	open handles
 }
+
+func (p *Portable) onMac() bool { return p.As == "darwin" || p.As == "" && runtime.GOOS == "darwin" }
 
 // handles are open files and folders by number.
 type handles struct {
@@ -90,8 +97,13 @@ func (h *handles) with(fd int, f func(*os.File) error) error {
 	return syscall.EBADF
 }
 
-// Adopt implements Sys.
+// Adopt implements Sys. On macOS a file with the flag uchg or uappnd is ErrLocked.
 func (p *Portable) Adopt(t *fsys.Target, f *fsys.File) (dir, fd int, err error) {
+	if f != nil && p.onMac() {
+		if flags, err := fileFlags(int(f.Fd())); err == nil && flags&(immutable|appendOnly) != 0 {
+			return -1, -1, ErrLocked
+		}
+	}
 	root, err := p.OpenParent(t)
 	if err != nil {
 		return -1, -1, err
@@ -112,6 +124,9 @@ func (p *Portable) Forget(dir, fd int) {
 func (p *Portable) Openat(dir int, name string, flags int, mode uint32) (fd int, err error) {
 	if flags&Unnamed == Unnamed {
 		return -1, syscall.EOPNOTSUPP
+	}
+	if dir == CWD && strings.HasPrefix(name, "/proc/") {
+		return -1, syscall.ENOENT // the numbers there are not those of Portable
 	}
 	err = p.open.in(dir, name, func(root *os.Root, name string) error {
 		info, err := root.Lstat(name)
@@ -224,9 +239,9 @@ func (p *Portable) Network(int) bool { return false }
 // AddOnly cannot tell, and says no.
 func (p *Portable) AddOnly(int) bool { return false }
 
-// Offers implements Sys. Nothing is written in place: nothing would keep another program
-// from writing at the same time.
-func (p *Portable) Offers() (exchange, inPlace bool) { return runtime.GOOS == "darwin", false }
+// Offers implements Sys. On Windows nothing is written in place: nothing would keep another
+// program from writing at the same time.
+func (p *Portable) Offers() (exchange, inPlace bool) { return p.onMac(), p.onMac() }
 
 // Pread implements Sys.
 func (p *Portable) Pread(fd int, b []byte, off int64) (n int, err error) {
@@ -287,21 +302,6 @@ func (p *Portable) Chown(fd int, uid, gid uint32) error {
 	return p.open.with(fd, func(f *os.File) error { return f.Chown(int(uid), int(gid)) })
 }
 
-// Flags are not offered, nor are attributes and leases.
-func (p *Portable) Flags(int) (uint32, error) { return 0, syscall.EOPNOTSUPP }
-
-// SetFlags is not offered.
-func (p *Portable) SetFlags(int, uint32) error { return syscall.EOPNOTSUPP }
-
-// Listxattr is not offered.
-func (p *Portable) Listxattr(int) ([]string, error) { return nil, syscall.EOPNOTSUPP }
-
-// Getxattr is not offered.
-func (p *Portable) Getxattr(int, string) ([]byte, error) { return nil, syscall.EOPNOTSUPP }
-
-// Setxattr is not offered.
-func (p *Portable) Setxattr(int, string, []byte) error { return syscall.EOPNOTSUPP }
-
 // SetLease is not offered.
 func (p *Portable) SetLease(int, int) error { return syscall.EINVAL }
 
@@ -342,11 +342,11 @@ func (p *Portable) Link(dir int, from, to string, flags int) error {
 // Rename implements Sys.
 func (p *Portable) Rename(dir int, from, to string, flags uint) error {
 	return p.open.in(dir, from, func(root *os.Root, from string) error {
-		switch flags {
-		case 0:
+		switch {
+		case flags == 0:
 			return patiently(func() error { return root.Rename(from, to) })
-		case Exchange:
-			return exchange(root, from, to)
+		case p.onMac():
+			return renameFlags(root, from, to, flags)
 		}
 		return syscall.EINVAL
 	})
@@ -416,8 +416,11 @@ func numberOn(system string, err error) error {
 	if !errors.As(err, &n) {
 		return err
 	}
-	if system == "darwin" && n == 45 { // ENOTSUP: a volume without links; EOPNOTSUPP is 102 there
+	switch {
+	case system == "darwin" && n == 45: // ENOTSUP: a volume without links; EOPNOTSUPP is 102 there
 		return syscall.EOPNOTSUPP
+	case system == "darwin" && n == 93: // ENOATTR; ENODATA is 96 there
+		return syscall.ENODATA
 	}
 	return n
 }

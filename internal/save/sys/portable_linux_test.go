@@ -37,10 +37,12 @@ func newSide(t *testing.T, calls Sys) *side {
 // numbers and bytes, and leave the same files.
 func TestPortableLikeKernel(t *testing.T) {
 	for seed := range uint64(40) {
-		plain, other := newSide(t, Kernel{}), newSide(t, &Portable{})
+		// As "darwin" it also has attributes, and renames with flags.
+		mac := seed%2 == 1
+		plain, other := newSide(t, Kernel{}), newSide(t, &Portable{As: map[bool]string{true: "darwin"}[mac]})
 		rng := rand.New(rand.NewPCG(seed, 1))
 		for n := range 300 {
-			call := drawCall(rng, len(plain.open))
+			call := drawCall(rng, len(plain.open), mac)
 			if want, got := call(plain), call(other); want != got {
 				t.Fatalf("seed %d, call %d: %s, want %s", seed, n, got, want)
 			}
@@ -62,13 +64,16 @@ func TestPortableLikeKernel(t *testing.T) {
 }
 
 // drawCall returns a call, on one of so many open files, that describes its results.
-func drawCall(rng *rand.Rand, open int) func(s *side) string {
+func drawCall(rng *rand.Rand, open int, mac bool) func(s *side) string {
 	names := []string{"a", "b", "c", "link", "folder", "folder/d"}
 	name, from, to := names[rng.IntN(6)], names[rng.IntN(4)], names[rng.IntN(3)]
 	how := []int{Read, ReadWrite | NoFollow, Create, Lock, Folder, Folder | NoFollow}[rng.IntN(6)]
 	at, size, off := rng.IntN(max(open, 1)), 1+rng.IntN(100), rng.Int64N(100)
 	mode := uint32(0o600 | rng.IntN(0o100))
-	kind := rng.IntN(14)
+	kind, flags := rng.IntN(14), uint(0)
+	if mac {
+		kind, flags = rng.IntN(16), uint(rng.IntN(3))
+	}
 	return func(s *side) string {
 		fd := -1
 		if open > 0 {
@@ -93,7 +98,7 @@ func drawCall(rng *rand.Rand, open int) func(s *side) string {
 		case 5:
 			return fmt.Sprint("chmod ", s.Chmod(fd, mode) != nil)
 		case 6:
-			return fmt.Sprint("rename ", from, to, s.Rename(s.dir, from, to, 0))
+			return fmt.Sprint("rename ", from, to, flags, s.Rename(s.dir, from, to, flags))
 		case 7:
 			return fmt.Sprint("link ", from, to, s.Link(s.dir, from, to, 0))
 		case 8:
@@ -108,6 +113,12 @@ func drawCall(rng *rand.Rand, open int) func(s *side) string {
 			return fmt.Sprint("fstat ", known(now), err)
 		case 12:
 			return fmt.Sprint("sync ", s.Sync(fd) != nil)
+		case 14:
+			return fmt.Sprint("set ", s.Setxattr(fd, "user."+from, []byte(to)) != nil)
+		case 15:
+			value, err := s.Getxattr(fd, "user."+from)
+			names, none := s.Listxattr(fd)
+			return fmt.Sprintf("get %q %v %q %v", value, err != nil, names, none != nil)
 		}
 		list, err := s.Names(s.dir)
 		slices.Sort(list)

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"io"
 	"os"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -42,6 +43,13 @@ type Sys interface {
 	Getxattr(fd int, name string) ([]byte, error)
 	Setxattr(fd int, name string, value []byte) error // nil removes the attribute
 
+	// Clone makes a new file that shares the content of another one and has its metadata.
+	// Where files cannot be cloned it is EOPNOTSUPP.
+	Clone(from, dir int, name string) error
+	CopyACL(from, to int) error // where it is not among the attributes
+	// Watch notes from now on whether the file is written to; the caller closes the Watcher.
+	Watch(fd int) (Watcher, error)
+
 	Flock(fd int, how int) error
 	SetLease(fd int, kind int) error
 	GetLease(fd int) (int, error)
@@ -50,6 +58,14 @@ type Sys interface {
 	Rename(dir int, from, to string, flags uint) error // within one folder
 	Unlink(dir int, name string, flags int) error
 	Mkdir(dir int, name string, mode uint32) error
+}
+
+// Watcher is an open file that is watched for writes.
+type Watcher interface {
+	io.ReaderAt
+	io.Closer
+	Changed() bool // whether a program has written to the file since Watch
+	Size() (int64, error)
 }
 
 // CWD stands for the folder from which absolute names are opened.

@@ -1,0 +1,81 @@
+package sys
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// These stand for the calls of macOS in tests; see Portable.As.
+
+func renameFlags(root *os.Root, from, to string, flags uint) error {
+	return inFolder(root, func(dir int) error { return unix.Renameat2(dir, from, dir, to, flags) })
+}
+
+func fileFlags(fd int) (uint32, error) { return Kernel{}.Flags(fd) }
+
+func setFileFlags(fd int, flags uint32) error { return Kernel{}.SetFlags(fd, flags) }
+
+// copyACL has nothing to do: access lists are among the attributes.
+func copyACL(int, int) error { return nil }
+
+// cloneFile makes a clone that has all the metadata that the system lets it copy, as one of
+// APFS has.
+func cloneFile(from int, root *os.Root, name string) error {
+	to, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if err := cloneInto(int(to.Fd()), from); err != nil {
+		root.Remove(name)
+		return unix.EOPNOTSUPP
+	}
+	return nil
+}
+
+// cloneInto makes a new file a clone of another one, or on a file system without clones a
+// copy, so that what follows is tested there too.
+func cloneInto(to, from int) error {
+	if unix.IoctlFileClone(to, from) != nil {
+		for off := int64(0); ; {
+			n, err := Kernel{}.CopyRange(from, off, to, off, rangeStep)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				break
+			}
+			off += n
+		}
+	}
+	names, err := Kernel{}.Listxattr(from)
+	for _, name := range names {
+		if value, none := (Kernel{}).Getxattr(from, name); none == nil && err == nil {
+			err = setAttr(to, name, value)
+		}
+	}
+	var st unix.Stat_t
+	if err == nil {
+		err = unix.Fstat(from, &st)
+	}
+	if err == nil {
+		err = unix.Fchmod(to, st.Mode&0o777)
+	}
+	return err
+}
+
+func watchWrites(fd int) (Watcher, error) {
+	queue, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	return newWatcher(fd, queue, func(fd int) error {
+		_, err := unix.InotifyAddWatch(queue, "/proc/self/fd/"+strconv.Itoa(fd), unix.IN_MODIFY)
+		return err
+	}, func(queue int) bool {
+		n, _ := unix.Read(queue, make([]byte, 4096))
+		return n > 0
+	})
+}

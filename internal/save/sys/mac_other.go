@@ -1,0 +1,20 @@
+//go:build !linux && !darwin
+
+package sys
+
+import (
+	"os"
+	"syscall"
+)
+
+// Nothing of macOS is offered elsewhere.
+
+func renameFlags(*os.Root, string, string, uint) error { return syscall.EINVAL }
+func fileFlags(int) (uint32, error)                    { return 0, syscall.EOPNOTSUPP }
+func setFileFlags(int, uint32) error                   { return syscall.EOPNOTSUPP }
+func listAttrs(int, []byte) (int, error)               { return 0, syscall.EOPNOTSUPP }
+func getAttr(int, string, []byte) (int, error)         { return 0, syscall.EOPNOTSUPP }
+func setAttr(int, string, []byte) error                { return syscall.EOPNOTSUPP }
+func cloneFile(int, *os.Root, string) error            { return syscall.EOPNOTSUPP }
+func copyACL(int, int) error                           { return syscall.EOPNOTSUPP }
+func watchWrites(int) (Watcher, error)                 { return nil, syscall.EOPNOTSUPP }

@@ -1,0 +1,76 @@
+//go:build linux || darwin
+
+package sys
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+)
+
+func listAttrs(fd int, b []byte) (int, error) {
+	return fsys.RetryEINTR2(func() (int, error) { return unix.Flistxattr(fd, b) })
+}
+
+func getAttr(fd int, name string, b []byte) (int, error) {
+	return fsys.RetryEINTR2(func() (int, error) { return unix.Fgetxattr(fd, name, b) })
+}
+
+func setAttr(fd int, name string, value []byte) error {
+	return fsys.RetryEINTR(func() error {
+		if value == nil {
+			return unix.Fremovexattr(fd, name)
+		}
+		return unix.Fsetxattr(fd, name, value, 0)
+	})
+}
+
+// watcher is a file that is watched through a queue of the system, and a descriptor for it
+// that outlives the caller's.
+type watcher struct {
+	*os.File
+	queue   int
+	changed func(queue int) bool
+}
+
+// newWatcher watches a file. begin adds it, by its own descriptor, to the queue.
+func newWatcher(fd, queue int, begin func(fd int) error, changed func(queue int) bool) (Watcher, error) {
+	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		if err = begin(own); err != nil {
+			unix.Close(own)
+		}
+	}
+	if err != nil {
+		unix.Close(queue)
+		return nil, err
+	}
+	return &watcher{os.NewFile(uintptr(own), ""), queue, changed}, nil
+}
+
+func (w *watcher) Changed() bool { return w.changed(w.queue) }
+
+func (w *watcher) Size() (int64, error) {
+	info, err := w.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (w *watcher) Close() error {
+	unix.Close(w.queue)
+	return w.File.Close()
+}
+
+// inFolder calls f with the descriptor of a folder.
+func inFolder(root *os.Root, f func(dir int) error) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return f(int(dir.Fd()))
+}

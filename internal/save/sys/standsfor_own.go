@@ -1,0 +1,5 @@
+//go:build !fsys_mac && (!linux || fsys_portable)
+
+package sys
+
+const standsFor = ""
