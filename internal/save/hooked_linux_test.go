@@ -255,14 +255,14 @@ type poorer struct {
 	noUnnamed, noExchange, noLease, busy, noProc bool
 	noReplace                                    bool // a rename replaces nothing, as on FAT
 	portable                                     bool // the calls of package os, as on Windows
-	mac                                          bool // those that stand for macOS: see sys.Portable.As
+	mac                                          bool // those that stand for macOS: see sys.Mac.As
 	noClone, noWatch                             bool
 }
 
 // base returns the calls that are made unless before fails them.
 func (p poorer) base() sys.Sys {
 	if p.mac {
-		return &sys.Portable{OpenParent: openParent, As: "darwin"}
+		return &sys.Portable{OpenParent: openParent, Mac: sys.Mac{As: "darwin"}}
 	}
 	if p.portable {
 		return &sys.Portable{OpenParent: openParent}

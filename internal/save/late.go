@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// lateTime is how long a replaced file is watched. What a program writes into it later,
-	// or through a memory map, is lost.
+	// lateTime is the time for which a replaced file is watched. What a program writes into it
+	// later, or through a memory map, is lost.
 	lateTime = time.Second
 	// maxLate bounds the files that are watched at a time; a further one is not.
 	maxLate = 64

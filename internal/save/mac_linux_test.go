@@ -29,8 +29,7 @@ func macFolder(t *testing.T, parent string, system poorer, change ...func(*Optio
 	return d
 }
 
-// What is spliced into a clone is what a copy would be, whatever the splices; the extended
-// attributes, mode and owner stay; and another text in the old file is noticed.
+// A clone with splices holds the same as a copy with them, and keeps the extended attributes.
 func TestCloneSplices(t *testing.T) {
 	for name, parent := range map[string]string{"copies": memory(t), "reflinks": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +68,7 @@ func TestCloneSplices(t *testing.T) {
 	}
 }
 
-// drawSplices returns splices in order, some of which keep the length.
+// drawSplices returns splices in order, some that keep the length.
 func drawSplices(rng *rand.Rand, size int) (c []span.Splice) {
 	for at := 0; at < size && len(c) < 6; {
 		at += rng.IntN(size - at)
@@ -193,11 +192,11 @@ func TestLateWrites(t *testing.T) {
 // replaced, and reports whether the line is in the file, in a file beside it or rescued.
 func (c lateCase) meet(t *testing.T, parent string) bool {
 	var mu sync.Mutex
-	var told []LateWrite
+	var reports []LateWrite
 	var rescued []string
 	c.system.noWatch = !c.watch
 	d := macFolder(t, parent, c.system, func(o *Options) {
-		o.Late = func(l LateWrite) { mu.Lock(); defer mu.Unlock(); told = append(told, l) }
+		o.Late = func(l LateWrite) { mu.Lock(); defer mu.Unlock(); reports = append(reports, l) }
 		if c.merge {
 			o.Merge = mergeAppended
 		}
@@ -219,12 +218,12 @@ func (c lateCase) meet(t *testing.T, parent string) bool {
 	if !strings.HasPrefix(d.get("f"), ourLine) {
 		t.Errorf("our line is not there: %q", d.get("f"))
 	}
-	if c.watch && (len(told) != 1 || told[0].Path != path || told[0].Merged != c.merge || told[0].Err != nil) {
-		t.Errorf("told %+v", told)
+	if c.watch && (len(reports) != 1 || reports[0].Path != path || reports[0].Merged != c.merge || reports[0].Err != nil) {
+		t.Errorf("reported %+v", reports)
 	}
 	all := d.get("f") + strings.Join(rescued, "")
-	if len(told) == 1 {
-		for _, name := range told[0].Saved {
+	if len(reports) == 1 {
+		for _, name := range reports[0].Saved {
 			text, _ := os.ReadFile(name)
 			all += string(text)
 		}

@@ -13,7 +13,15 @@ import (
 // that must not be done twice by guess: Close, after which the descriptor is gone either
 // way, Sync, whose error is told only once, and Link and Rename, which may have happened
 // (an exchange done twice is undone).
-type Kernel struct{}
+type Kernel struct{ withLeases }
+
+// withLeases are the calls of Sys that Linux does not need: CopyRange shares content where the
+// file system can, access lists are among the attributes, and a lease keeps writers out.
+type withLeases struct{}
+
+func (withLeases) Clone(int, int, string) error { return unix.EOPNOTSUPP }
+func (withLeases) CopyACL(int, int) error       { return nil }
+func (withLeases) Watch(int) (Watcher, error)   { return nil, unix.EOPNOTSUPP }
 
 func (Kernel) Forget(int, int) {}
 
@@ -119,15 +127,6 @@ func (Kernel) Setxattr(fd int, name string, value []byte) error {
 		return unix.Fsetxattr(fd, name, value, 0)
 	})
 }
-
-// Clone is not needed: CopyRange shares content where the file system can.
-func (Kernel) Clone(int, int, string) error { return unix.EOPNOTSUPP }
-
-// CopyACL has nothing to do: access lists are among the attributes.
-func (Kernel) CopyACL(int, int) error { return nil }
-
-// Watch is not needed: a lease keeps writers out.
-func (Kernel) Watch(int) (Watcher, error) { return nil, unix.EOPNOTSUPP }
 
 func (Kernel) Flock(fd int, how int) error {
 	return fsys.RetryEINTR(func() error { return unix.Flock(fd, how) })

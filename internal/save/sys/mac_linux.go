@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These stand for the calls of macOS in tests; see Portable.As.
+// These stand for the calls of macOS in tests; see Mac.As.
 
 func renameFlags(root *os.Root, from, to string, flags uint) error {
 	return inFolder(root, func(dir int) error { return unix.Renameat2(dir, from, dir, to, flags) })

@@ -22,14 +22,8 @@ import (
 type Portable struct {
 	// OpenParent opens the folder of a target, the deepest that exists.
 	OpenParent func(*fsys.Target) (*os.Root, error)
-	// As is the system whose calls it makes, "darwin" or another; "" is the system that it
-	// runs on. As "darwin" it exchanges names, clones files, keeps attributes and watches
-	// files on Linux too, by the calls there that do the same.
-	As   string
-	open handles
+	Mac
 }
-
-func (p *Portable) onMac() bool { return p.As == "darwin" || p.As == "" && runtime.GOOS == "darwin" }
 
 // handles are open files and folders by number.
 type handles struct {

@@ -39,7 +39,7 @@ func TestPortableLikeKernel(t *testing.T) {
 	for seed := range uint64(40) {
 		// As "darwin" it also has attributes, and renames with flags.
 		mac := seed%2 == 1
-		plain, other := newSide(t, Kernel{}), newSide(t, &Portable{As: map[bool]string{true: "darwin"}[mac]})
+		plain, other := newSide(t, Kernel{}), newSide(t, &Portable{Mac: Mac{As: map[bool]string{true: "darwin"}[mac]}})
 		rng := rand.New(rand.NewPCG(seed, 1))
 		for n := range 300 {
 			call := drawCall(rng, len(plain.open), mac)
