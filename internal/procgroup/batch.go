@@ -3,13 +3,12 @@ package procgroup
 import (
 	"fmt"
 	"os/exec"
-	"path"
 	"strings"
 )
 
-// NoCurrentDirectory is set for each command on Windows. It is the variable that keeps cmd.exe, CreateProcess and exec.LookPath
-// from looking for programs in the working directory (source:
-// NeedCurrentDirectoryForExePathW).
+// NoCurrentDirectory is set for each command on Windows. It is the variable that keeps
+// cmd.exe, CreateProcess and exec.LookPath from looking for programs in the working directory
+// (source: NeedCurrentDirectoryForExePathW).
 const NoCurrentDirectory = "NoDefaultCurrentDirectoryInExePath"
 
 // ArgumentError reports a part of a command that cmd.exe would read as its own syntax.
@@ -45,6 +44,6 @@ func checkArguments(cmd *exec.Cmd) error {
 
 // isBatch reports whether cmd.exe runs the file. Windows drops dots and blanks at the end.
 func isBatch(name string) bool {
-	ext := path.Ext(strings.ToLower(strings.TrimRight(name, ". ")))
-	return ext == ".cmd" || ext == ".bat"
+	name = strings.ToLower(strings.TrimRight(name, ". "))
+	return strings.HasSuffix(name, ".cmd") || strings.HasSuffix(name, ".bat")
 }

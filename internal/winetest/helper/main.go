@@ -25,7 +25,7 @@ func main() {
 		err = serve()
 	case "nothing":
 	default:
-		err = errors.New("usage: helper launch ...")
+		err = errors.New("usage: helper launch HOME TEMP PROGRAM ARGUMENTS")
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		os.Exit(exit.ExitCode())
