@@ -144,6 +144,8 @@ func notSaved(path string, e *save.IOError) *Refusal {
 	switch {
 	case e.Mixed:
 		return New(saveMixed, path, e.Op, e.Err)
+	case e.Missing:
+		return New(saveMissing, path, e.Op, e.Err)
 	case e.Changed:
 		return New(saveChanged, path, e.Op, e.Err)
 	}

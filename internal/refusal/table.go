@@ -198,6 +198,7 @@ const (
 	noAudit      = "io: Nothing was changed in %s: audit.required is set, and the audit file cannot be written (%s). Tell the user."
 	saveMixed    = "io: I/O error while saving %s (%s): %s. The old text could not be put back, so that the file may hold parts of both until fsmcp starts again and finishes the change. Read the file before going on."
 	saveChanged  = "io: I/O error while saving %s (%s): %s. The new text is in place, but what followed failed: read the file before going on."
+	saveMissing  = "io: I/O error while saving %s (%s): %s. The file is missing now: its old text was moved to a temporary name beside it, and that name could not be taken back. Ask the user to start fsmcp again, which gives the file its name back, then read it."
 	saveFailed   = "io: I/O error while saving %s (%s): %s. Nothing was changed."
 	otherError   = "io: I/O error on %s: %s. Nothing was changed."
 	stopping     = "busy: The server is stopping, and the call was given up. Nothing was changed in %s."

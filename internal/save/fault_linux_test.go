@@ -222,6 +222,10 @@ func (c faultCase) judge(t *testing.T, d *testFolder, name string, out Outcome, 
 		if content != c.new {
 			t.Errorf("%s: success, but the file holds %q", name, content)
 		}
+	case errors.As(err, &ioerr) && ioerr.Missing:
+		if content != "(missing)" || !stays {
+			t.Errorf("%s: %v: the file is said to be missing and holds %q", name, err, content)
+		}
 	case errors.As(err, &ioerr) && ioerr.Changed:
 		if content != c.new && !(stays && out.InPlace) && !c.inPlace() {
 			t.Errorf("%s: %v: the file is said to have changed and holds %q", name, err, content)

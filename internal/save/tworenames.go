@@ -132,7 +132,8 @@ func (s *twoRenames) clearName() (kept string, err error) {
 }
 
 // giveBack gives a file under a temporary name the target's name back, unless that is taken
-// by now: then the file is kept. The error says if neither could be done.
+// by now: then the file is kept. The error says that the target's name is missing if neither
+// could be done.
 func (p *place) giveBack(name string, cause error) (Outcome, error) {
 	var now fsys.Stamp
 	now, err := sys.Stat(p.sys, p.dir, name)
@@ -147,5 +148,5 @@ func (p *place) giveBack(name string, cause error) (Outcome, error) {
 	if sys.Is(err, syscall.EEXIST) && lost == nil {
 		return out, nil
 	}
-	return out, &IOError{Op: "rename", Path: p.path, Err: errors.Join(err, cause), Changed: true}
+	return out, &IOError{Op: "rename", Path: p.path, Err: errors.Join(err, cause), Changed: true, Missing: true}
 }

@@ -23,6 +23,7 @@ type IOError struct {
 	Err     error
 	Changed bool
 	Mixed   bool
+	Missing bool // Changed: the file has no name, since its old content has a temporary one
 }
 
 func (e *IOError) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.Path, e.Err) }
