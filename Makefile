@@ -46,16 +46,12 @@ RACED := TestScripts/^(history|hook|proto|reminder|settings|stuck|write)_
 # the longest first.
 LONG := faults media/pdf bench clienttest release comparison
 
-.PHONY: help setup setup-packages wine wine-part build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
+.PHONY: help setup wine wine-part build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
 
-setup: ## once: install the Debian packages that the tests use, and Wine
-	@$(MAKE) --no-print-directory setup-packages
-	@.ci/wine setup
-
-setup-packages:
+setup: ## once: install the Debian packages that the tests use
 	@missing=; for p in $(PACKAGES); do \
 	  command -v $${p#*:} >/dev/null 2>&1 || missing="$$missing $${p%%:*}"; done; \
 	for m in $(MODULES); do \
@@ -169,13 +165,17 @@ faults: build ## after a change to saving, locking, history, workers, permission
 	FSMCP_LSP_EDITS=50 $(GO) test -count=1 -timeout 10m -v -run 'WithGopls' ./internal/clienttest | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 
-wine: ## after a change of what Windows does: all scripts with the program for Windows under Wine, and attacks on it
+# Not a part of "make test" yet: of one script in three, 31 of about 165 do not pass under
+# Wine and are not in the table of those that differ.
+wine: ## after a change of what Windows does: all scripts with the program for Windows under Wine, which it installs, and attacks on it
+	@.ci/wine setup
 	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud -v all=1
 	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
 	$(GO) test -count=1 -timeout 60m -v -run TestWine ./internal/faults | .ci/loud -v all=1
 
 # One script in three, and fewer rounds.
 wine-part:
+	@.ci/wine setup
 	FSMCP_WINE=part $(GO) test -count=1 -timeout 10m -v -run 'TestScriptsUnderWine|TestWine' ./cmd/fsmcp ./internal/faults | .ci/loud -v all=1
 
 cross: ## a part of test: build and vet for the other systems, and test what this system can run of them

@@ -16,14 +16,15 @@ var (
 
 // IOError is an error of the system. Changed is false if the old bytes are still in place
 // (or the new name still free), and true if they are not or it is unknown. Mixed is true if
-// the file may hold parts of both: writing in place failed, and so did going back.
+// the file may hold parts of both: writing in place failed, and so did going back. Missing is
+// true if nothing has the file's name.
 type IOError struct {
 	Op      string // what was tried, one word
 	Path    string // of the file that was to be written
 	Err     error
 	Changed bool
 	Mixed   bool
-	Missing bool // Changed: the file has no name, since its old content has a temporary one
+	Missing bool
 }
 
 func (e *IOError) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.Path, e.Err) }
