@@ -121,7 +121,7 @@ func allBlock() {
 // wait, though the client reads nothing.
 func TestCancelWhileOutputIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := gated("/a")
+		f := gated("/a", "/b")
 		w := dial(t, newFake(t, f, littleRoom))
 		w.send(readLine(100_001, "/slow"))
 		w.send(readLine(100_002, "/a"))
@@ -135,6 +135,8 @@ func TestCancelWhileOutputIsFull(t *testing.T) {
 		f.mu.Unlock()
 		close(f.gates["/a"])
 		allBlock()
+		// 100004 is running when its cancellation is read.
+		time.AfterFunc(time.Second, func() { close(f.gates["/b"]) })
 		rest := w.rest()
 		count := map[int]int{}
 		for _, line := range rest {
