@@ -251,14 +251,21 @@ func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) 
 	return nil
 }
 
-// parseFile parses the file argument of a call, which decides the call's lane.
+// parseFile parses the file arguments of a call, which decide the call's lanes.
 func (c *conn) parseFile(j *job) {
 	if j.Search = toolcall.Searches(j.spec.Tool.Name); j.Search {
 		j.Lane = "search " + j.Key // of its own
 		return
 	}
 	j.call.File = c.opts.ParseFile(j.args.Target())
-	j.Lane = j.call.File.Key
+	j.Lane, j.Others = j.call.File.Key, nil
+	if many, ok := j.args.(tools.ManyTargets); ok {
+		keys := []string{j.Lane}
+		for _, raw := range many.Targets() {
+			keys = append(keys, c.opts.ParseFile(raw).Key)
+		}
+		j.SetLanes(keys)
+	}
 }
 
 // rerun runs a parked call again.

@@ -29,3 +29,7 @@ type Tool struct {
 // Args is an argument struct. Target is the raw file argument, by which the
 // server keeps calls on one file in order.
 type Args interface{ Target() string }
+
+// ManyTargets is an argument struct that names several files. Targets are all raw file
+// arguments, as Args.Target is one; the server keeps calls on each of them in order.
+type ManyTargets interface{ Targets() []string }

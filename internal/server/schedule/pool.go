@@ -52,16 +52,18 @@ func DefaultBounds() Bounds {
 
 // A Job is one call. The fields below the blank line belong to the pool, under its lock.
 type Job struct {
-	Owner         any    // the call itself
-	Key           string // of the call's id
-	Lane          string // calls of one lane run one after the other
-	Search        bool   // it runs beside the other calls, and takes no place from them
-	Size          int    // bytes that the call holds
+	Owner         any      // the call itself
+	Key           string   // of the call's id
+	Lane          string   // calls of one lane run one after the other
+	Others        []string // further lanes of the call, see SetLanes
+	Search        bool     // it runs beside the other calls, and takes no place from them
+	Size          int      // bytes that the call holds
 	At            time.Time
 	Cancel        context.CancelCauseFunc
 	QuestionsLeft int // how many more questions it may ask
 
 	pool    *Pool
+	ahead   int // the lanes in which other jobs come first
 	phase   phase
 	rests   time.Time     // start of its clock's rest; zero while it runs
 	spared  time.Duration // total of its earlier rests
@@ -362,12 +364,10 @@ func (p *Pool) Parked(j *Job) bool {
 	return j.phase == isParked
 }
 
-// freeLane ends a job, and frees its lane for the next one.
+// freeLane ends a job, and frees its lanes for the next ones.
 func (p *Pool) freeLane(j *Job) {
 	p.move(j, isOver)
-	if next := p.lanes.leave(j.Lane); next != nil {
-		p.makeReady(next)
-	}
+	p.lanes.leave(j, p.makeReady)
 }
 
 // drop settles a job that waits or is parked: it will never run.
