@@ -14,7 +14,8 @@ type Explanation struct {
 	Names []string
 	// Device says that the name is refused for what it is, before any rule.
 	Device bool
-	// Decisions are by tool; grants of a running session are not among them.
+	// Decisions are by tool, that of Move for the old name; grants of a running session are
+	// not among them.
 	Decisions map[perm.Op]Decision
 	// Unresolved is why the names may be incomplete, nil if they are not.
 	Unresolved error
@@ -27,9 +28,12 @@ func (c *Checker) Explain(raw string) (Explanation, error) {
 		return Explanation{}, err
 	}
 	e := Explanation{Path: path.String(), Device: fsys.RefusedByName(path), Decisions: make(map[perm.Op]Decision)}
-	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
+	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit, perm.MoveAway, perm.Delete} {
 		d, target, unresolved := c.decide(Request{Op: op, Path: path}, func(perm.Decision) bool { return true })
 		target.Close()
+		if read := e.Decisions[perm.Read]; op.Removes() && read.Verdict < d.Verdict {
+			d = read // they take a Read of the file, too
+		}
 		e.Decisions[op], e.Names, e.Unresolved = d, target.Names, unresolved
 	}
 	return e, nil

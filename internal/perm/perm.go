@@ -19,18 +19,22 @@ import "github.com/fsmcp/fsmcp/internal/perm/notation"
 // Op is an operation of a tool on a file.
 type Op uint8
 
-// The operations, one per published tool.
+// The operations, one per published tool that is decided on. A Move has two.
 const (
 	Read Op = iota
 	Edit
 	Write
 	NotebookEdit
+	MultiEdit
+	Move     // to a new name, also a copy
+	MoveAway // from an old name
+	Delete
 	opCount
 )
 
 // String returns the tool's name.
 func (o Op) String() string {
-	return wordOf(o, []string{"Read", "Edit", "Write", "NotebookEdit"})
+	return wordOf(o, []string{"Read", "Edit", "Write", "NotebookEdit", "MultiEdit", "Move", "Move", "Delete"})
 }
 
 // wordOf returns the word of a value, and "unknown" for one that has none.
@@ -43,6 +47,9 @@ func wordOf[T ~uint8](v T, words []string) string {
 
 // Changes reports whether the operation belongs to the group that changes files.
 func (o Op) Changes() bool { return o != Read }
+
+// Removes reports whether the operation takes a name away.
+func (o Op) Removes() bool { return o == MoveAway || o == Delete }
 
 // Verdict is the outcome of a decision, and the list a rule stands in. The
 // strictest verdict is the smallest, so that a forgotten value refuses.

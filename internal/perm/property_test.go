@@ -17,7 +17,7 @@ func randomRule(rng *rand.Rand) RuleText {
 		"a", "b", ".env", "*.env", "a/**", "./a", "/a", "/a/b", "~/a", "~/a/**", "//srv", "//srv/**/a", "//**/b", "a/b", "**", "*", "?", "[ab]",
 		"[!a]/b", "a/*/b", "**/a/**", ".git/**", ".git", ".vscode", "/.git/config", "A", "//srv/a", "//home/u/proj/a", "b/", "**/b/", "a**/b", "..", "a*b*",
 	}
-	tools := []string{"Read", "Edit", "Write", "NotebookEdit", "*", "*Edit", "mcp__fsmcp__Read"}
+	tools := []string{"Read", "Edit", "Write", "NotebookEdit", "MultiEdit", "Move", "Delete", "*", "*Edit", "mcp__fsmcp__Read"}
 	sources := []Source{claudeProject, ownProject, claudeUser, ownUser, settingsFile, flagSource, managed}
 	r := RuleText{List: List(rng.IntN(3)), Source: sources[rng.IntN(len(sources))]}
 	r.Text = tools[rng.IntN(len(tools))]

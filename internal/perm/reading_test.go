@@ -105,7 +105,7 @@ func TestSlipsNeverOpen(t *testing.T) {
 	}
 	tried, strict := 0, 0
 	for _, src := range []Source{claudeUser, ownUser, flagSource} {
-		for _, tool := range []string{"Read", "Edit", "Write", "Glob", "Grep", "NotebookEdit"} {
+		for _, tool := range []string{"Read", "Edit", "Write", "Glob", "Grep", "NotebookEdit", "Move", "Delete"} {
 			for spec, paths := range specs {
 				right := tool + "(" + spec + ")"
 				for _, list := range []List{Deny, Ask} {
@@ -182,7 +182,7 @@ func TestMistypedRules(t *testing.T) {
 		// The built-in tool, there.
 		{"Read", "", false}, {"raed", "", true}, {"Read()", "", true}, {"Read( )", "", true}, {"Update", "", true}, {"Grep", "", false},
 		// Other tools.
-		{"Bash(rm -rf", "", false}, {`bash("rm)`, "", false}, {"WebFetch(domain:x", "", false}, {"mcp__git__push", "", false}, {"LS", "", false}, {"Delete(.env)", "", false}, {"Web*", "", false},
+		{"Bash(rm -rf", "", false}, {`bash("rm)`, "", false}, {"WebFetch(domain:x", "", false}, {"mcp__git__push", "", false}, {"LS", "", false}, {"Web*", "", false},
 		// A tool that only a later Claude Code may have. Nothing but a mistake in fsmcp's own.
 		{"Monitor(.env)", "", true}, {"Monitor", "", true},
 	} {

@@ -9,7 +9,7 @@ import (
 )
 
 // opSet is a set of operations.
-type opSet uint8
+type opSet uint16
 
 func (s opSet) has(o Op) bool { return s&(1<<o) != 0 }
 

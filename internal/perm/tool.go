@@ -30,16 +30,16 @@ const (
 var (
 	// words are the tool names that a rule for files can be meant for.
 	words = [...]string{
-		"Read", "Edit", "Write", "NotebookEdit", "MultiEdit", "Glob", "Grep",
+		"Read", "Edit", "Write", "NotebookEdit", "MultiEdit", "Move", "Delete", "Glob", "Grep",
 		toolPrefix + "Read", toolPrefix + "Edit", toolPrefix + "Write", toolPrefix + "NotebookEdit",
-		toolPrefix + "Glob", toolPrefix + "Grep",
+		toolPrefix + "MultiEdit", toolPrefix + "Move", toolPrefix + "Delete", toolPrefix + "Glob", toolPrefix + "Grep",
 	}
 
 	// foreignTools are tools of other programs, which rules may well name: nothing
 	// to warn of in their own files.
 	foreignTools = [...]string{
-		"Agent", "AskUserQuestion", "Bash", "BashOutput", "Delete", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell",
-		"LS", "LSP", "ListMcpResourcesTool", "Move", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "Skill", "SlashCommand",
+		"Agent", "AskUserQuestion", "Bash", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell",
+		"LS", "LSP", "ListMcpResourcesTool", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "Skill", "SlashCommand",
 		"Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch",
 	}
 )
@@ -58,7 +58,9 @@ func applies(tool string, hasBody bool, list List, claude bool) (set opSet, kind
 		return 0, GlobInAllow, ""
 	case hasBody:
 		return specOps(name, list, tool, claude)
-	case claude && !ours && bareOps(name, list) != 0:
+	case changesNames(name) && list == Allow:
+		return 0, IgnoredInAllow, ""
+	case claude && !ours && bareOps(name, list) != 0 && !changesNames(name):
 		return 0, BuiltinTool, ""
 	case searchTool(name) != 0 && list == Allow:
 		return 0, otherwise(claude, SearchTool), ""
@@ -80,12 +82,19 @@ func countsAs(name string) string {
 		return "Read"
 	case "Edit", "Write", "NotebookEdit", "MultiEdit":
 		return "Edit"
+	case "Move", "Delete":
+		return name
 	}
 	return ""
 }
 
+// changesNames reports whether a word is of a tool that changes names of files. Its rules are
+// for deny and ask: an Edit rule allows it. Claude Code has no tool of that name.
+func changesNames(name string) bool { return name == "Move" || name == "Delete" }
+
 // specOps returns the operations of "Tool(...)"; name is the tool without fsmcp's prefix.
-// Only Read and Edit name files. In deny and ask rules the other words count as one of them.
+// Only Read, Edit, Move and Delete name files. In deny and ask rules the other words count as
+// one of the first two.
 func specOps(name string, list List, tool string, claude bool) (opSet, WarningKind, string) {
 	as := countsAs(name)
 	set := bareOps(as, list)
@@ -93,6 +102,8 @@ func specOps(name string, list List, tool string, claude bool) (opSet, WarningKi
 	case as == "":
 		kind, nearest := unknown(tool, claude)
 		return 0, kind, nearest
+	case changesNames(as) && list == Allow:
+		return 0, IgnoredInAllow, ""
 	case as == tool || as == name && list != Allow:
 		return set, noWarning, ""
 	case list == Allow && searchTool(name) != 0:
@@ -118,6 +129,12 @@ func bareOps(name string, list List) opSet {
 		return 1 << Write
 	case name == "NotebookEdit":
 		return 1 << NotebookEdit
+	case name == "MultiEdit":
+		return 1 << MultiEdit
+	case name == "Move":
+		return 1<<Move | 1<<MoveAway
+	case name == "Delete":
+		return 1<<Delete | 1<<MoveAway
 	}
 	return 0
 }
@@ -187,7 +204,7 @@ func unknown(tool string, claude bool) (WarningKind, string) {
 	if searchTool(tool) != 0 {
 		return noWarning, "" // in Claude Code's own file they are its own tools
 	}
-	if slices.Contains(words[:], tool) || isForeignTool(tool) { // MultiEdit is among words
+	if isForeignTool(tool) {
 		return otherwise(claude, OtherTool), ""
 	}
 	nearest := nearestWord(tool, utf8.RuneCountInString(tool)/2)

@@ -58,8 +58,10 @@ func ExplanationJSON(v access.Explanation, left search.LeftOut) any {
 		Edit         decision `json:"edit"`
 		Write        decision `json:"write"`
 		NotebookEdit decision `json:"notebookEdit"`
+		Move         decision `json:"move"`
+		Delete       decision `json:"delete"`
 		Search       *leftOut `json:"search,omitempty"`
-	}{v.Path, bytesOf(v.Path), v.Names, allBytesOf(v.Names), decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit), leftOutOf(v, left)}
+	}{v.Path, bytesOf(v.Path), v.Names, allBytesOf(v.Names), decisionOf(v, perm.Read), decisionOf(v, perm.Edit), decisionOf(v, perm.Write), decisionOf(v, perm.NotebookEdit), decisionOf(v, perm.MoveAway), decisionOf(v, perm.Delete), leftOutOf(v, left)}
 }
 
 // leftOut says in JSON why searches leave a name out.
@@ -96,7 +98,7 @@ func (o Output) Explanation(v access.Explanation, left search.LeftOut) error {
 		fmt.Fprintf(o, "  and no further: %s\n", fsys.Printable(v.Unresolved.Error()))
 	}
 	table := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
-	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit} {
+	for _, op := range []perm.Op{perm.Read, perm.Edit, perm.Write, perm.NotebookEdit, perm.MoveAway, perm.Delete} {
 		d := decisionOf(v, op)
 		why := d.Reason
 		if d.Rule != nil {
