@@ -1,5 +1,7 @@
 package tokens
 
+import "strings"
+
 // Text is split as a byte-pair tokenizer splits it before it merges: words with the one
 // character before them, groups of digits, runs of signs, white space. A word is split
 // again at each change of case ("parseHTTPHeader" has three parts). A part's class is the
@@ -25,7 +27,7 @@ const (
 // longest bounds the length of a part: its further letters count alone.
 const longest = 16
 
-// Offsets of the classes in tally.n.
+// Offsets of the classes in weights.
 const (
 	parts   = 0
 	tails   = parts + befores*cases*longest // letters beyond the longest
@@ -51,133 +53,73 @@ type Local struct{}
 
 // Count estimates the tokens of b.
 func (Local) Count(b []byte) int {
-	var t tally
-	t.add(b)
-	sum := int64(0)
-	for i, n := range t.n {
-		sum += int64(n) * weights[i]
-	}
-	return int((sum + 255) / 256)
+	cut := lineStart(b, len(b)/2)
+	return int((theAutomaton().sum(b[:cut], b[cut:]) + 255) / 256)
 }
 
-// tally holds the counts of a text's parts.
-type tally struct {
-	n [classes]int
-}
-
-// add counts all of b.
-func (t *tally) add(b []byte) {
-	before := afterBlank
-	for i := 0; i < len(b); {
-		switch kinds[b[i]] {
-		case 'l', 'u':
-			i = t.word(b, i, before)
-			before = afterPart
-		case 'd':
-			start := i
-			for i++; i < len(b) && kinds[b[i]] == 'd'; i++ {
-			}
-			t.n[digits] += (i - start + 2) / 3
-			before = afterDigit
-		case 's':
-			i, before = t.signs(b, i)
-		case 'h':
-			i = t.foreign(b, i)
-			before = afterPart
-		default:
-			i, before = t.white(b, i)
+// lineStart returns the first place from i on that follows a line end and begins with
+// neither white space nor a line end, or the end of b. The sum of b is that of the text
+// before such a place and of the text from there on.
+func lineStart(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		if kinds[b[i-1]] == 'n' && strings.IndexByte("btn", kinds[b[i]]) < 0 {
+			return i
 		}
 	}
+	return len(b)
 }
 
-// word counts the letters from i on, part by part, and returns their end.
-func (t *tally) word(b []byte, i, before int) int {
+// sum returns the sum of weights of two texts. It reads a byte of each in turn, because a
+// processor follows two chains of steps in little more time than one.
+func (a *automaton) sum(x, y []byte) int64 {
+	var i, j int
+	s, t, sum := int32(start), int32(start), int64(0)
+	for i < len(x) && j < len(y) {
+		p, q := a.steps[s+a.column[x[i]]], a.steps[t+a.column[y[j]]]
+		sum += int64(p>>costShift) + int64(q>>costShift)
+		s, t = p&offsetMask, q&offsetMask
+		i++
+		j++
+		if s >= rows {
+			i, s, sum = longRun(x, i, s, sum)
+		}
+		if t >= rows {
+			j, t, sum = longRun(y, j, t, sum)
+		}
+	}
+	return a.rest(x, i, s, a.rest(y, j, t, sum))
+}
+
+// rest adds to sum what b adds from i on.
+func (a *automaton) rest(b []byte, i int, state int32, sum int64) int64 {
 	for i < len(b) {
-		start, form := i, small
-		if kinds[b[i]] == 'u' {
-			for i++; i < len(b) && kinds[b[i]] == 'u'; i++ {
-			}
-			form = capitals
-			if i < len(b) && kinds[b[i]] == 'l' {
-				if i-start > 1 { // the last capital begins the next part
-					t.part(before, capitals, i-1-start)
-					before, start = afterPart, i-1
-				}
-				form = capital
-			}
-		} else if kinds[b[i]] != 'l' {
-			break
+		step := a.steps[state+a.column[b[i]]]
+		sum += int64(step >> costShift)
+		state = step & offsetMask
+		i++
+		if state >= rows {
+			i, state, sum = longRun(b, i, state, sum)
 		}
-		if form != capitals {
-			for i++; i < len(b) && kinds[b[i]] == 'l'; i++ {
-			}
-		}
-		t.part(before, form, i-start)
-		before = afterPart
 	}
-	return i
+	return sum + int64(a.steps[state+endOfText]>>costShift)
 }
 
-func (t *tally) part(before, form, n int) {
-	if n > longest {
-		t.n[tails+form] += n - longest
-		n = longest
+// longRun goes on with a run of characters beyond ASCII or of many signs that has begun
+// before i: it returns the run's end, the state there and the sum.
+func longRun(b []byte, i int, state int32, sum int64) (next int, after int32, newSum int64) {
+	if state == foreign*columns {
+		next, cost := foreignRun(b, i-1)
+		return next, afterForeign * columns, sum + cost
 	}
-	t.n[parts+(before*cases+form)*longest+n-1]++
-}
-
-// signs counts the run of signs from i on. A single sign before a word belongs to the
-// word.
-func (t *tally) signs(b []byte, i int) (next, before int) {
-	start := i
-	alike := true
-	for i++; i < len(b) && kinds[b[i]] == 's'; i++ {
-		alike = alike && b[i] == b[start]
-	}
-	n := i - start
-	if n == 1 && i < len(b) && (kinds[b[i]] == 'l' || kinds[b[i]] == 'u') {
-		return i, afterSign
-	}
-	t.n[pieces]++
-	if !alike {
-		t.n[pieces] += max(n-8, 0) / 4
-	}
-	for i < len(b) && kinds[b[i]] == 'n' { // the line ends belong to the same token
+	first, alike := i-mostSigns-1, true
+	for i < len(b) && kinds[b[i]] == 's' {
 		i++
 	}
-	return i, afterBlank
-}
-
-// white counts the white space from i on. The part up to the last line end is one piece,
-// the rest is another. A last character before a word belongs to the word.
-func (t *tally) white(b []byte, i int) (next, before int) {
-	start, rest := i, i
-	for ; i < len(b); i++ {
-		if k := kinds[b[i]]; k == 'n' {
-			rest = i + 1
-		} else if k != 'b' && k != 't' {
-			break
-		}
+	for _, c := range b[first:i] {
+		alike = alike && c == b[first]
 	}
-	if rest > start {
-		t.n[pieces]++
+	if !alike {
+		sum += int64(i-first-8) / 4 * weights[pieces]
 	}
-	if rest == i {
-		return i, afterBlank
-	}
-	if i == len(b) {
-		t.n[pieces]++
-		return i, afterBlank
-	}
-	if i-1 > rest {
-		t.n[pieces]++
-	}
-	last, k := b[i-1], kinds[b[i]]
-	if k == 'd' || k == 's' && last != ' ' {
-		t.n[pieces]++
-	}
-	if last == ' ' || k == 'd' || k == 's' {
-		return i, afterBlank
-	}
-	return i, afterTab
+	return i, (inSigns + 1) * columns, sum
 }

@@ -77,8 +77,8 @@ const (
 	behindHangul = 0xD7A4
 )
 
-// foreign counts the run of characters beyond ASCII from i on.
-func (t *tally) foreign(b []byte, i int) int {
+// foreignRun returns the end of the run of characters beyond ASCII from i on, and its cost.
+func foreignRun(b []byte, i int) (next int, cost int64) {
 	last, at := scripts, 0
 	for i < len(b) && b[i] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRune(b[i:])
@@ -92,14 +92,14 @@ func (t *tally) foreign(b []byte, i int) int {
 		case (s == hanRare || s == hangulRare) && isCommon(r):
 			s--
 		}
-		t.n[chars+s]++
+		cost += weights[chars+s]
 		if s != last {
-			t.n[starts+s]++
+			cost += weights[starts+s]
 			last = s
 		}
 		i += n
 	}
-	return i
+	return i, cost
 }
 
 func isCommon(r rune) bool { return r >= firstHan && r < behindHangul && commonSet()[r-firstHan] }
