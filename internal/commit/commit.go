@@ -118,7 +118,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 	if err != nil {
 		return toolcall.Failed(err)
 	}
-	defer lock.unlock()
+	defer lock.Unlock()
 	defer w.beginServers(s)()
 	m := w.locked(ctx, s, lock, c)
 	if m.change == nil {
@@ -126,7 +126,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 	}
 	w.replaced = true
 	s.Drop()
-	lock.unlock()
+	lock.Unlock()
 	w.afterHooks(ctx, s, &m)
 	w.call.Session.Changed(s.Path, m.record)
 	w.tellServers(ctx, s, m)
@@ -136,7 +136,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 // locked makes the change under the lock of the file: open and decide again, take the
 // lease, plan again if the bytes differ, ask again, and replace the file while the history
 // records the old bytes.
-func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock fileLock, c *Change) (m applied) {
+func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock *save.Locks, c *Change) (m applied) {
 	now, out := w.openAgain(s, lock)
 	if out.Err != nil {
 		return applied{Outcome: out}
@@ -267,40 +267,24 @@ func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.Fil
 	return c
 }
 
-// fileLock is the lock of a file among processes. If the call creates a part of a git
-// repository (perm.RepositoryParts), it also has the lock of those parts: the decision on one
-// depends on the parts that exist, so they are created one at a time.
-type fileLock struct{ file, parts *save.Lock }
-
-// lock takes the lock of the name that s leads to.
-func (c *Committer) lock(ctx context.Context, s *toolcall.Target) (l fileLock, err error) {
+// lock takes the lock of the name that s leads to, among processes. If the call creates a part
+// of a git repository (perm.RepositoryParts), it also takes the lock of those parts: the
+// decision on one depends on the parts that exist, so they are created one at a time.
+func (c *Committer) lock(ctx context.Context, s *toolcall.Target) (*save.Locks, error) {
+	set := save.LockSet{Targets: []*fsys.Target{s.Target}}
 	if s.Kind == fsys.Missing && c.Opener.Access.Policy().RepositoryParts(s.Names) {
-		if l.parts, err = c.Saver.LockPurpose(ctx, "repository parts"); err != nil {
-			return l, err
-		}
+		set.Purposes = []string{"repository parts"}
 	}
-	if l.file, err = c.Saver.Lock(ctx, s.Target); err != nil {
-		l.unlock()
-	}
-	return l, err
-}
-
-// unlock may be called again.
-func (l fileLock) unlock() {
-	for _, lock := range []*save.Lock{l.file, l.parts} {
-		if lock != nil {
-			lock.Unlock()
-		}
-	}
+	return c.Saver.LockAll(ctx, set)
 }
 
 // openAgain resolves and decides again, now that no other fsmcp changes the file.
-func (w *committing) openAgain(s *toolcall.Target, lock fileLock) (*toolcall.Target, toolcall.Outcome) {
+func (w *committing) openAgain(s *toolcall.Target, lock *save.Locks) (*toolcall.Target, toolcall.Outcome) {
 	now, out := w.by.Opener.Open(w.call, w.op)
 	if out.Err != nil {
 		return nil, out
 	}
-	if now.Path != s.Path || !lock.file.Covers(now.Target) {
+	if now.Path != s.Path || !lock.Covers(now.Target) {
 		now.Close()
 		return nil, toolcall.Failed(access.ErrElsewhere)
 	}

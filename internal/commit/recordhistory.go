@@ -52,7 +52,7 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 	if s.Stamp.Nlink > 1 {
 		s.Links = c.Opener.Access.Links(s.File, func(name string) bool { return c.History.Secret([]string{name}) })
 	}
-	k = history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Splices: change.Splices, Gone: change.Remove}
+	k = history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Group: call.Group, Splices: change.Splices, Gone: change.Remove}
 	if old == nil {
 		k.NewDirs = len(s.MissingDirs())
 	}
@@ -78,7 +78,7 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 // hookChange describes the change that hooks made to the history.
 func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) history.Change {
 	return history.Change{
-		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID,
+		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID, Group: call.Group,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(sha256.Sum256(was)),
 		Splices: []span.Splice{{End: int64(len(was)), New: now.Raw}}, Is: sumOf(now.Sum()),
 	}

@@ -18,6 +18,17 @@ func (r *Resolver) Resolve(p Path) (*Target, error) {
 	return t, t.follow(route{windows: onWindows, name: p.name, clean: true}, r)
 }
 
+// ResolveEntry resolves as Resolve does, but a link at the last step is the object itself: its
+// Kind is Link, and what it leads to is not looked at. Links before that are followed.
+func (r *Resolver) ResolveEntry(p Path) (*Target, error) {
+	t := &Target{Asked: p, Path: p.name, pin: newPin(r), entry: true}
+	t.Names = append(t.namesRoom[:0], p.name)
+	if p.name == "" {
+		return t, fault("resolve", p.given, fs.ErrInvalid)
+	}
+	return t, t.follow(route{windows: onWindows, name: p.name, clean: true}, r)
+}
+
 // Names returns the names that an absolute, clean name has now: itself, one after each link
 // on the way, and the resolved one. If it cannot be resolved it is the only one.
 func (r *Resolver) Names(name string) []string {
@@ -43,7 +54,7 @@ const (
 // lookup is the state of one look at a name.
 type lookup struct {
 	end  spotEnd
-	spot spot   // atObject: what is there; atNothing: the deepest folder
+	spot spot   // atObject: what is there; atNothing: the deepest folder; atLink: the link
 	done string // how far the name exists and is free of links
 	rest string // what follows; begins with the missing name, or comes after the link or ".."
 	text string // atLink: where the link leads
@@ -71,6 +82,10 @@ func (t *Target) follow(rt route, r *Resolver) error {
 		case atNothing:
 			return t.pinMissing(s)
 		case atLink:
+			if t.entry && s.rest == "" {
+				return t.pinLink(s)
+			}
+			s.close()
 			err = rt.hop(s.done, s.text, s.rest)
 		case atParent:
 			err = rt.climb(s.done, s.rest)
@@ -97,5 +112,17 @@ func (t *Target) pinObject(s lookup, wantFolder bool) error {
 	if wantFolder && t.Kind != Directory {
 		return fault("resolve", s.done, ErrNotDir)
 	}
+	return nil
+}
+
+// pinLink takes over a link that a look came to at the last step.
+func (t *Target) pinLink(s lookup) error {
+	stamp, folder, err := t.pinEntry(s)
+	t.Path = joinName(folder, baseOf(t.Asked.name, onWindows), onWindows)
+	t.note(t.Path)
+	if err != nil {
+		return fault("stat", t.Path, err)
+	}
+	t.Stamp, t.Kind = stamp, Link
 	return nil
 }

@@ -63,6 +63,13 @@ func (t *Target) pinFound(s lookup) (Stamp, Kind, error) {
 	return stamp, kindOf(stamp), err
 }
 
+// pinEntry takes over a link itself, and returns the name of its folder.
+func (t *Target) pinEntry(s lookup) (Stamp, string, error) {
+	t.pin.object = int(s.spot)
+	stamp, err := Fstat(t.pin.object)
+	return stamp, s.done, err
+}
+
 func (t *Target) pinFolder(s lookup) string {
 	t.pin.folder = int(s.spot)
 	return s.done
@@ -143,14 +150,14 @@ func (here lookup) enter(segment, rest string) (lookup, error) {
 	if err == nil && !isLink {
 		return lookup{end: atObject, spot: spot(fd), done: whole}, nil
 	}
-	unix.Close(fd)
 	if err == nil && text == "" {
 		err = unix.ENOENT
 	}
 	if err != nil {
+		unix.Close(fd)
 		return lookup{}, fault("readlink", whole, err)
 	}
-	return lookup{end: atLink, done: here.done, rest: rest, text: text}, nil
+	return lookup{end: atLink, spot: spot(fd), done: here.done, rest: rest, text: text}, nil
 }
 
 // climb ends a look before "..", which only a folder has.

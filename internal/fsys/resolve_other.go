@@ -34,6 +34,18 @@ func (t *Target) pinFound(s lookup) (Stamp, Kind, error) {
 	return stamp, kindOfMode(s.spot.Mode()), err
 }
 
+// pinEntry takes over a link itself, and returns the true name of its folder.
+func (t *Target) pinEntry(s lookup) (stamp Stamp, folder string, err error) {
+	t.pin.info = s.spot
+	if _, folder, err = t.pin.trueName(s.done); err == nil {
+		stamp, err = Lstat(joinName(folder, baseOf(t.Asked.name, onWindows), onWindows))
+	}
+	return stamp, folder, err
+}
+
+// close has nothing to do: a look opens nothing here.
+func (here lookup) close() {}
+
 // pinFolder notes the folder in which a name is missing, and returns its true name.
 func (t *Target) pinFolder(s lookup) string {
 	_, t.pin.deepest, _ = t.pin.trueName(s.done)
@@ -93,7 +105,7 @@ func (here lookup) enter(segment, rest string) (lookup, error) {
 	if err != nil {
 		return lookup{}, err
 	}
-	return lookup{end: atLink, done: here.done, rest: rest, text: text}, nil
+	return lookup{end: atLink, spot: info, done: here.done, rest: rest, text: text}, nil
 }
 
 // windowsLink refuses links to places that a path argument could not name.

@@ -16,6 +16,7 @@ const (
 	Regular
 	Directory
 	Special
+	Link // a symbolic link itself; only ResolveEntry returns it
 )
 
 // Target is the object that a path led to when it was resolved. It holds descriptors until
@@ -27,6 +28,7 @@ type Target struct {
 	Kind  Kind
 	Stamp Stamp // of what exists; zero for Missing
 
+	entry     bool      // a link at the last step is the object
 	namesRoom [3]string // keeps the usual Names from the heap
 	missing   []string
 	pin       pin

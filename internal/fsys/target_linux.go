@@ -126,7 +126,7 @@ func (t *Target) ParentFD() (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	if s.end == atNothing {
+	if s.end == atNothing || s.end == atLink {
 		s.close()
 	}
 	if s.end != atObject {

@@ -18,7 +18,11 @@ type Entry struct {
 	// Session, Tool and Call say what made the change: a conversation, a tool (or
 	// ToolRestore, ToolHook or ToolOutside), and the client's id of the call.
 	Session, Tool, Call string
-	Path                string // resolved and absolute
+	// Group is the same for all changes of one call; "" if the call could make one alone.
+	Group     string
+	Operation Operation
+	Path      string // resolved and absolute; of a move or a copy the old name
+	To        string // the new name of a move or a copy; "" else
 	// Before and After are the hashes of the file's bytes. Before is nil if there was no
 	// file, After if the file was removed. Both are nil for a file above WholeLimit.
 	Before, After *Sum
@@ -51,18 +55,22 @@ const journalVersion = 2
 
 // line is the JSON of an entry. A line of the journal is its check, a blank and the JSON.
 type line struct {
-	Version int     `json:"v"`
-	Number  int     `json:"n,omitempty"`
-	Time    int64   `json:"t,omitempty"` // Unix nanoseconds
-	Session string  `json:"session,omitempty"`
-	Tool    string  `json:"tool,omitempty"`
-	Call    string  `json:"call,omitempty"`
-	Path    string  `json:"path,omitempty"`
-	Raw     []byte  `json:"raw,omitempty"` // the path, if it is not UTF-8
-	Old     *object `json:"old,omitempty"`
-	New     *object `json:"new,omitempty"`
-	Places  *object `json:"places,omitempty"`
-	NewDirs int     `json:"dirs,omitempty"`
+	Version   int       `json:"v"`
+	Number    int       `json:"n,omitempty"`
+	Time      int64     `json:"t,omitempty"` // Unix nanoseconds
+	Session   string    `json:"session,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Call      string    `json:"call,omitempty"`
+	Group     string    `json:"group,omitempty"`
+	Path      string    `json:"path,omitempty"`
+	Raw       []byte    `json:"raw,omitempty"` // the path, if it is not UTF-8
+	To        string    `json:"to,omitempty"`
+	RawTo     []byte    `json:"rawTo,omitempty"`
+	Old       *object   `json:"old,omitempty"`
+	New       *object   `json:"new,omitempty"`
+	Places    *object   `json:"places,omitempty"`
+	NewDirs   int       `json:"dirs,omitempty"`
+	Operation Operation `json:"op,omitempty"`
 	// Void is the number of an earlier entry whose change was not made.
 	Void int `json:"void,omitempty"`
 }
@@ -84,6 +92,9 @@ func (l line) encode() ([]byte, error) {
 	l.Version = journalVersion
 	if !utf8.ValidString(l.Path) {
 		l.Raw, l.Path = []byte(l.Path), ""
+	}
+	if !utf8.ValidString(l.To) {
+		l.RawTo, l.To = []byte(l.To), ""
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -112,13 +123,16 @@ func decodeLine(b []byte) (l line, err error) {
 	if l.Raw != nil {
 		l.Path = string(l.Raw)
 	}
+	if l.RawTo != nil {
+		l.To = string(l.RawTo)
+	}
 	return l, nil
 }
 
 func (l line) entry(from *segment) Entry {
 	return Entry{
 		ID: from.id + "-" + strconv.Itoa(l.Number), Time: time.Unix(0, l.Time),
-		Session: l.Session, Tool: l.Tool, Call: l.Call, Path: l.Path,
+		Session: l.Session, Tool: l.Tool, Call: l.Call, Group: l.Group, Operation: l.Operation, Path: l.Path, To: l.To,
 		Before: l.Old.sum(), After: l.New.sum(), Thinned: slices.ContainsFunc(l.objects(), func(o *object) bool { return o.Thinned }), NewDirs: l.NewDirs,
 		from: from, line: l,
 	}

@@ -92,8 +92,11 @@ func (s *Store) evict(dir string, settings Settings) {
 type Change struct {
 	// Names are all names of the file; the last one is resolved and absolute.
 	Names []string
-	// Session, Tool and Call say what makes the change, as in an Entry.
-	Session, Tool, Call string
+	// Session, Tool, Call and Group say what makes the change, as in an Entry.
+	Session, Tool, Call, Group string
+	// Operation and To are as in an Entry. Of a move or a copy nothing is stored but the entry.
+	Operation Operation
+	To        string
 	// Old is the current file, Size bytes of it; nil if there is none.
 	Old  io.ReaderAt
 	Size int64
@@ -109,6 +112,14 @@ type Change struct {
 }
 
 func (c Change) path() string { return c.Names[len(c.Names)-1] }
+
+// line returns the line of the change, without what is stored for it.
+func (c Change) line() line {
+	return line{
+		Session: c.Session, Tool: c.Tool, Call: c.Call, Group: c.Group, Operation: c.Operation,
+		Path: c.path(), To: c.To, NewDirs: c.NewDirs,
+	}
+}
 
 // KeepError says that old bytes could not be stored.
 type KeepError struct{ Err error }
@@ -197,10 +208,12 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 	if err != nil {
 		return nil, err
 	}
-	l := line{Session: c.Session, Tool: c.Tool, Call: c.Call, Path: c.path(), NewDirs: c.NewDirs}
-	if c.Old != nil && c.Size > WholeLimit {
+	l := c.line()
+	switch {
+	case c.Operation == OpMove || c.Operation == OpCopy:
+	case c.Old != nil && c.Size > WholeLimit:
 		l.Places, err = w.places(c, settings.MaxSize)
-	} else {
+	default:
 		err = w.states(c, &l)
 	}
 	if err == nil {

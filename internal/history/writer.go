@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -59,6 +60,7 @@ type writer struct {
 	mu      sync.Mutex
 	users   int  // the Store, while this is its writer, and changes under way
 	broken  bool // a part of a write could not be removed
+	named   bool // the names of both files are synced
 	pack    *os.File
 	journal *os.File
 	packEnd int64
@@ -196,6 +198,41 @@ func (w *writer) write(f *os.File, b []byte, at int64) error {
 		w.broken = true
 	}
 	return err
+}
+
+// sync syncs both files, and their names the first time.
+func (w *writer) sync() error {
+	w.mu.Lock()
+	named := w.named
+	w.mu.Unlock()
+	for _, f := range []*os.File{w.pack, w.journal} {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	if named {
+		return nil
+	}
+	if err := syncFolder(w.root); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.named = true
+	return nil
+}
+
+// syncFolder syncs the names in a folder. On Windows no folder can be synced.
+func syncFolder(root *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
 }
 
 func (w *writer) find(sum Sum) *object {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
@@ -31,32 +30,12 @@ func (s *Saver) Lock(ctx context.Context, t *fsys.Target) (*Lock, error) {
 	return s.lockKey(ctx, key)
 }
 
-// LockPurpose waits like Lock until no other user of this package holds the lock
-// of the same purpose. A caller that needs a name's Lock as well takes this one first.
-func (s *Saver) LockPurpose(ctx context.Context, purpose string) (*Lock, error) {
-	return s.lockKey(ctx, "purpose:"+purpose)
-}
-
 func (s *Saver) lockKey(ctx context.Context, key string) (*Lock, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.o.LockWait, &BusyError{Why: busyLock})
-	defer cancel()
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	st, err := s.state.get(ctx)
+	unlock, err := s.lockKeys(ctx, []string{key}, false)
 	if err != nil {
 		return nil, err
 	}
-	unlockKey, err := s.keys.Lock(ctx, key)
-	if err != nil {
-		return nil, context.Cause(ctx)
-	}
-	unlockFile, err := st.locks.lock(ctx, stripeOf(key))
-	if err != nil {
-		unlockKey()
-		return nil, err
-	}
-	return &Lock{key: key, unlock: sync.OnceFunc(func() { unlockFile(); unlockKey() })}, nil
+	return &Lock{key: key, unlock: unlock}, nil
 }
 
 // Covers reports that the lock is the one that t needs.

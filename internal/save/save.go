@@ -65,6 +65,7 @@ type Saver struct {
 	o      Options
 	sys    sys.Sys
 	randMu sync.Mutex // guards o.Rand
+	gate   gate
 	keys   keylock.Locks
 	state  *stateFolder
 	late   lateFiles

@@ -29,6 +29,8 @@ type Call struct {
 	CanAsk bool
 	// Intent is of the arguments; nil for Read and for a restore.
 	Intent Intent
+	// Group is the history's name for the changes of a call that may make several; "" for others.
+	Group string
 	// Restoring says that a user restores a change by its exact name.
 	Restoring bool
 	// Clock gives up the call; nil if it is never given up.
