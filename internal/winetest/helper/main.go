@@ -3,6 +3,7 @@
 //	helper launch HOME TEMP PROGRAM ARG...   runs a program for a user with that home
 //	helper serve                             opens and changes files as the test says
 //	helper nothing                           ends at once
+//	helper tick FILE                         appends to a file, every 100 ms
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 func main() {
@@ -24,6 +26,8 @@ func main() {
 	case "serve":
 		err = serve()
 	case "nothing":
+	case "tick":
+		err = tick(os.Args[2])
 	default:
 		err = errors.New("usage: helper launch HOME TEMP PROGRAM ARGUMENTS")
 	}
@@ -33,6 +37,19 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "helper:", err)
 		os.Exit(1)
+	}
+}
+
+// tick grows a file until it is killed.
+func tick(name string) error {
+	for {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+		if err != nil {
+			return err
+		}
+		f.WriteString(".")
+		f.Close()
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
