@@ -55,7 +55,7 @@ func peeks(t *testing.T) []peek {
 	return []peek{
 		{name: "Write of a changed file", before: outside(writes, "one\n"+canary+"\n"), tool: "Write", args: write, written: true},
 		{name: "Edit of a changed file", before: outside(writes, "one\n"+canary+"\n"), tool: "Edit", args: edit("one"), written: true},
-		{name: "Edit that is to be applied to a changed file", settings: `{"edit": {"whenChanged": "apply"}}`, before: outside(writes, "one\n"+canary+"\n"), tool: "Edit", args: edit("one"), written: true},
+		{name: "Edit that is to be refused of a changed file", settings: `{"edit": {"whenChanged": "refuse"}}`, before: outside(writes, "one\n"+canary+"\n"), tool: "Edit", args: edit("one"), written: true},
 		{name: "Write after which a hook changes the file", settings: hook, before: func(*person, string) {}, tool: "Write", args: write, written: true},
 		{name: "Edit after which a hook changes the file", settings: hook, before: writes, tool: "Edit", args: edit("one"), written: true},
 		{name: "Write of a file read in part", text: "one\n" + canary + "\n", before: line, tool: "Write", args: write},

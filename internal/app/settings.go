@@ -141,16 +141,16 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 	}
 	pagePictures := map[string]tools.PagePictures{"auto": tools.PicturesAuto, "always": tools.PicturesAlways, "never": tools.PicturesNever}
 	return tools.Preferences{
-		Dedup:        cfg.Dedup,
-		GateFull:     cfg.Gate == "full",
-		ApplyChanged: cfg.WhenChanged == "apply",
-		KeepTrailing: !cfg.StripTrailingSpace,
-		HintsBelow:   hints,
-		Clipboard:    cfg.Clipboard,
-		SettingsFile: cfg.OwnFile(),
-		ImageTokens:  cfg.Images.Tokens,
-		SentSide:     cfg.Images.SentSide,
-		Bounds:       media.Bounds{Pixels: cfg.Images.Megapixels * 1_000_000, Side: cfg.Images.Side, Bytes: cfg.Images.Decoded},
+		Dedup:         cfg.Dedup,
+		GateFull:      cfg.Gate == "full",
+		RefuseChanged: cfg.WhenChanged == "refuse",
+		KeepTrailing:  !cfg.StripTrailingSpace,
+		HintsBelow:    hints,
+		Clipboard:     cfg.Clipboard,
+		SettingsFile:  cfg.OwnFile(),
+		ImageTokens:   cfg.Images.Tokens,
+		SentSide:      cfg.Images.SentSide,
+		Bounds:        media.Bounds{Pixels: cfg.Images.Megapixels * 1_000_000, Side: cfg.Images.Side, Bytes: cfg.Images.Decoded},
 		PDF: func(client toolcall.ClientLimits) tools.PDFStyle {
 			known := settings.PDF{}
 			if client.PagesOnly {

@@ -166,7 +166,7 @@ func newShownWalk(t *testing.T, seed uint64, world int, large bool) *shownWalk {
 	if w.full = w.rng.IntN(8) == 0; w.full {
 		gate = "full"
 	}
-	when := []string{"refuse", "apply"}[w.rng.IntN(2)]
+	when := []string{"apply", "apply", "apply", "refuse"}[w.rng.IntN(4)]
 	script := w.p.file("../home/hook.sh")
 	must(t, os.WriteFile(script, []byte(hookScript), 0o755))
 	w.settings = fmt.Sprintf(`{"edit": {"gate": %q, "whenChanged": %q}, "hooks": {"afterFileEdited": [{"glob": "hooked*", "command": ["sh", %q]}, {"glob": "**", "command": ["sh", %[3]q, "loud"]}]}}`, gate, when, script)

@@ -76,7 +76,7 @@ func known() []string {
 // The settings of fsmcp's own files, permissions apart.
 var (
 	keyGate            = word("edit.gate", trusted, "shown", "full")
-	keyWhenChanged     = word("edit.whenChanged", trusted, "refuse", "apply")
+	keyWhenChanged     = word("edit.whenChanged", trusted, "apply", "refuse")
 	keyStrip           = &key{path: "edit.stripTrailingSpace", setBy: trusted, take: takeBool, want: "true or false"}
 	keyDedup           = &key{path: "dedup", setBy: anyone, take: takeBool, want: "true or false"}
 	keyHardLinks       = &key{path: "keepHardLinks", setBy: userOnly, take: takeBool, want: "true or false"}

@@ -46,7 +46,7 @@ func (m *merger) merge(workspace []string) Config {
 		KeepHardLinks:      pick(m, keyHardLinks, false),
 		Dedup:              m.env.decided(f.Dedup, "FSMCP_DEDUP", pick(m, keyDedup, true)),
 		Gate:               pick(m, keyGate, "shown"),
-		WhenChanged:        pick(m, keyWhenChanged, "refuse"),
+		WhenChanged:        pick(m, keyWhenChanged, "apply"),
 		StripTrailingSpace: pick(m, keyStrip, true),
 		AskTimeout:         pick(m, keyAskTimeout, defaultAskTimeout),
 		Log:                cmp.Or(f.Log, s.Getenv("FSMCP_LOG"), m.file(keyLog)),

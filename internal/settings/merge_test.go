@@ -34,7 +34,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyMode, `"plan"`, always, func(c Config) bool { return c.Mode == "plan" }},
 		{keyMode, `"bypassPermissions"`, notProject, func(c Config) bool { return c.Mode == "bypassPermissions" }},
 		{keyGate.path, `"full"`, withTrust, func(c Config) bool { return c.Gate == "full" }},
-		{keyWhenChanged.path, `"apply"`, withTrust, func(c Config) bool { return c.WhenChanged == "apply" }},
+		{keyWhenChanged.path, `"refuse"`, withTrust, func(c Config) bool { return c.WhenChanged == "refuse" }},
 		{keyStrip.path, `false`, withTrust, func(c Config) bool { return !c.StripTrailingSpace }},
 		{keyDedup.path, `false`, always, func(c Config) bool { return !c.Dedup }},
 		{keyHardLinks.path, `true`, notProject, func(c Config) bool { return c.KeepHardLinks }},

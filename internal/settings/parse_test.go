@@ -170,7 +170,7 @@ func TestMisplacedKeys(t *testing.T) {
 		{`{"permissions.deny": []}`, true, "permissions.deny"},
 		{`{"additionaldirectories": []}`, true, "permissions.additionalDirectories"},
 		{`{"Hints": false}`, false, "hints"},
-		{`{"whenChanged": "apply"}`, false, "edit.whenChanged"},
+		{`{"whenChanged": "refuse"}`, false, "edit.whenChanged"},
 		{`{"edit": {"Gate": "full"}}`, false, "edit.gate"},
 		// The control: keys that are right, mean something else, or are only like one.
 		{`{"permissions": {"deny": [], "defaultMode": "plan", "disableBypassPermissionsMode": "disable"}, "env": {"deny": "1"}, "model": "x", "ask": {"timeout": "5s"}, "hooks": {}}`, true, ""},

@@ -141,13 +141,13 @@ func (e editPlan) find() (f matches, err error) {
 // plan plans the edit.
 func (e editPlan) plan() (*commit.Change, error) {
 	f, miss := e.find()
-	if (e.preferences.ApplyChanged || e.gate.Target.AfterHooks) && miss == nil {
+	replaced := span.Replaced(f.splices)
+	rec, known := e.knownByReminders(f, miss)
+	if !known && miss == nil && (!e.preferences.RefuseChanged || e.gate.Target.AfterHooks) {
 		if change, ok := e.applyToChangedFile(f); ok {
 			return change, nil
 		}
 	}
-	replaced := span.Replaced(f.splices)
-	rec, known := e.knownByReminders(f, miss)
 	if !known {
 		var out toolcall.Outcome
 		if rec, out = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Only: !e.preferences.GateFull}); out.Err != nil {
@@ -244,32 +244,48 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 	return out, nil
 }
 
-// applyToChangedFile plans an edit of a file that changed since it was read. It needs the
-// setting edit.whenChanged, or a hook before this edit, which would change the file again at
-// each try. old_string has to be in one place only, which was shown and did not change. The
-// answer shows the outside change. ok is false if the edit cannot be made so: the gate then
-// refuses it.
+// applyToChangedFile plans an edit of a file that changed since it was read, unless the setting
+// edit.whenChanged says refuse. Even then it does so after a hook before this edit, which would
+// change the file again at each try. All that is replaced was shown and did not change, and is
+// what old_string can mean alone, or all that it means with replace_all. The answer tells the
+// outside change. ok is false if the edit cannot be made so: the gate then refuses it.
 func (e editPlan) applyToChangedFile(f matches) (change *commit.Change, ok bool) {
 	s, c := e.gate.Target, e.gate.File
-	if s.Hidden || c.HasText() || len(f.splices) != 1 { // the answer could not tell the change
+	if s.Hidden || c.HasText() { // the answer could not tell the change
 		return nil, false
 	}
-	diff, body, ok := e.gate.OutsideChange()
-	if !ok {
+	diff, body, whole := e.gate.OutsideChange()
+	if len(diff.Splices) == 0 {
 		return nil, false
 	}
 	carried := c.Record.Shown().Through(diff.Splices, false)
-	all := c.Record.Shown().Through(diff.Splices, true)
-	if e.preferences.GateFull && len(all.Missing(c.Stamp.Size)) > 0 || !carried.Covers(span.Replaced(f.splices)[0]) {
+	all := carried
+	if whole {
+		all = c.Record.Shown().Through(diff.Splices, true)
+	}
+	if e.preferences.GateFull && len(all.Missing(c.Stamp.Size)) > 0 || len(state.Outside(carried, span.Replaced(f.splices))) > 0 {
 		return nil, false
 	}
 	change, err := e.replacing(c.Recorded(carried), f)
 	if err != nil {
 		return nil, false
 	}
-	change.Outcome.Note(fmt.Sprintf("The file had changed since it was read; the edit was made in it as it is now. This is that change %s:\n%s", changes.Form, body))
-	change.Show(all.Through(f.splices, true))
+	tell, told := toldChange(diff, body)
+	if whole = whole && e.gate.Budget.Passes(change.Outcome.Text()+told); whole {
+		change.Show(all.Through(f.splices, true))
+		tell = told
+	}
+	change.Outcome.Note(tell)
 	return change, true
+}
+
+// toldChange returns what the answer to a change says of an outside change that came before it:
+// by its counts, which show none of its lines, and with all of its lines.
+func toldChange(diff changes.Diff, body string) (counts, lines string) {
+	added, removed := diff.Counts()
+	head := "The file had changed since it was read; the edit was made in it as it is now. "
+	counts = fmt.Sprintf(head+"Outside of this conversation %s came and %s went: too much to show here, so these lines do not count as shown.", phrase.Lines(added), phrase.Lines(removed))
+	return counts, fmt.Sprintf(head+"This is that change %s:\n%s", changes.Form, body)
 }
 
 // knownByReminders returns the record of a file whose outside change a reminder has shown in

@@ -108,9 +108,9 @@ func TestPlanOfEdit(t *testing.T) {
 		"twice":               {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b"}, want: outcome{slug: refusal.SlugNotUnique}},
 		"twice, all":          {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, want: outcome{content: "b\nb\n"}},
 		"twice, one unseen":   {file: seen{was: "a\na\n", shown: []string{"a\n"}}, edit: EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, want: outcome{slug: refusal.SlugPartlyRead, shows: "a\na\n"}},
-		"changed":             {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "ONE\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{slug: refusal.SlugModified, shows: "ONE\ntwo\n"}},
-		"changed, applied":    {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "ONE\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{ApplyChanged: true}, want: outcome{content: "ONE\n2\n"}},
-		"changed match":       {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "one\ntwo three\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{ApplyChanged: true}, want: outcome{slug: refusal.SlugModified, shows: "one\ntwo three\n"}},
+		"changed":             {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "ONE\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{RefuseChanged: true}, want: outcome{slug: refusal.SlugModified, shows: "ONE\ntwo\n"}},
+		"changed, applied":    {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "ONE\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{content: "ONE\n2\n"}},
+		"changed match":       {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "one\ntwo three\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, want: outcome{slug: refusal.SlugModified, shows: "one\ntwo three\n"}},
 		"changed all over":    {file: seen{was: lines(100), shown: []string{lines(100)}, now: long}, edit: EditArgs{OldString: "the middle", NewString: "x"}, want: outcome{slug: refusal.SlugModified}},
 	} {
 		g := c.file.gate(t, "/w/a.txt")

@@ -14,9 +14,9 @@ type Preferences struct {
 	// GateFull has an Edit refused if not all of its file was shown; else only the text that
 	// it replaces has to have been.
 	GateFull bool
-	// ApplyChanged lets an Edit through to a file that changed since it was
-	// read, if what it replaces was shown and did not change.
-	ApplyChanged bool
+	// RefuseChanged has an Edit of a file that changed since it was read refused; else it is
+	// made if what it replaces was shown and did not change.
+	RefuseChanged bool
 	// KeepTrailing keeps white space at the line ends of an Edit's new text in
 	// every file.
 	KeepTrailing bool

@@ -44,8 +44,8 @@ func TestAnOutsideChangeIsShownAndTheCallRepeated(t *testing.T) {
 	p := b.put("a.txt", "one\ntwo\nthree\n")
 	b.ok(&ReadArgs{FilePath: p})
 	b.put("a.txt", "one\nTWO\nthree\nfour\n")
-	text := b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "three", NewString: "3"})
-	holds(t, text, "File has been modified since read", "-2\ttwo", "+2\tTWO", "+4\tfour")
+	text := b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "three\nfour", NewString: "3\nfour"})
+	holds(t, text, "File has been modified since read; the change is shown below and counts as read.", "-2\ttwo", "+2\tTWO", "+4\tfour")
 	b.ok(&EditArgs{FilePath: p, OldString: "three", NewString: "3"})
 	b.want("a.txt", "one\nTWO\n3\nfour\n")
 }
