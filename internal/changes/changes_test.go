@@ -198,3 +198,26 @@ func TestShowAllAndFragments(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Of each line one row is shown, of a long one a row for each match; whole lines count as shown.
+func TestMatches(t *testing.T) {
+	long := strings.Repeat("ü", 200)
+	d := decoded(t, "a x x\r\nb\r\n"+long+"x"+long+"\r\nx")
+	var places []span.Span
+	for at := 0; ; at++ {
+		i := strings.Index(d.Text[at:], "x")
+		if i < 0 {
+			break
+		}
+		at += i
+		places = append(places, span.Span{Start: int64(at), End: int64(at + 1)})
+	}
+	body, shown := Matches(d, places)
+	side := strings.Repeat("ü", 59)
+	if want := "1\ta x x\n3\t…" + side + "x" + side + "…\n4\tx"; body != want {
+		t.Errorf("%q, not %q", body, want)
+	}
+	if len(shown) != 2 || shown[0] != (span.Span{End: 7}) || shown[1].Len() != 1 {
+		t.Errorf("%v", shown)
+	}
+}

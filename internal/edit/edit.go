@@ -33,6 +33,9 @@ type Request struct {
 	// Most bounds how many places ReplaceAll replaces, so that a hostile text
 	// cannot take all memory; 0 is no bound.
 	Most int
+	// Within is where the match has to start, such as a line, so that Old may be in other
+	// places, too. If it is empty, or with ReplaceAll, it says nothing.
+	Within span.Span
 	// KeepTrailing leaves trailing white space of New alone.
 	KeepTrailing bool
 }
@@ -76,8 +79,8 @@ type Result struct {
 const FoldUpTo = 64 << 20
 
 // Apply finds req.Old in text and tells what to put in its place. It fails with
-// ErrSame, *StrippedToSameError, *NoMatchError, *AmbiguousError or
-// *TooManyError. An empty Old is found nowhere: the caller makes and fills files.
+// ErrSame, *StrippedToSameError, *NoMatchError, *AmbiguousError,
+// *OtherLineError or *TooManyError. An empty Old is found nowhere: the caller makes and fills files.
 func Apply(text string, req Request) (Result, error) {
 	f, err := locate(text, req)
 	if err != nil {
@@ -116,17 +119,16 @@ func locate(text string, req Request) (located, error) {
 			t := tally{all: req.ReplaceAll}
 			if t.all {
 				t.keep = req.Most
+			} else if req.Within.Len() > 0 {
+				t.within, t.inside = req.Within, &tally{}
 			}
-			rule.search(text, old, br, &t)
-			switch {
-			case t.count == 0:
+			if rule.search(text, old, br, &t); t.count == 0 {
 				continue
-			case t.count > 1 && !req.ReplaceAll:
-				return located{}, ambiguous(text, t, br)
-			case t.count > len(t.spans):
-				return located{}, &TooManyError{Count: t.count, Most: req.Most}
 			}
-			return located{call{old, new, br}, t.spans, rule}, nil
+			if err := t.check(text, br, req); err != nil {
+				return located{}, err
+			}
+			return located{call{old, new, br}, t.chosen(), rule}, nil
 		}
 	}
 	return located{}, &NoMatchError{}
@@ -169,6 +171,9 @@ type tally struct {
 	count int
 	end   int64       // of the last match that counts
 	spans []span.Span // those that are kept
+
+	within span.Span // where the matches start that inside counts, too
+	inside *tally    // nil: none does
 }
 
 // add counts a match.
@@ -178,12 +183,41 @@ func (t *tally) add(start, end int64) {
 	}
 	t.count++
 	t.end = end
+	if t.inside != nil && start >= t.within.Start && start < t.within.End {
+		t.inside.add(start, end)
+	}
 	if t.count <= t.keep || t.keep == 0 && (t.all || t.count <= shown) {
 		t.spans = append(t.spans, span.Span{Start: start, End: end})
 	}
 }
 
-func ambiguous(text string, t tally, br breaks) error {
+// chosen returns the matches that a request is about.
+func (t tally) chosen() []span.Span {
+	if t.inside != nil {
+		return t.inside.spans
+	}
+	return t.spans
+}
+
+// check refuses matches, of which there are some, that are too many, or none where it has to be.
+func (t tally) check(text string, br breaks, req Request) error {
+	switch {
+	case t.all && t.count > len(t.spans):
+		return &TooManyError{Count: t.count, Most: req.Most}
+	case t.all, t.inside == nil && t.count == 1, t.inside != nil && t.inside.count == 1:
+		return nil
+	case t.inside == nil:
+		return ambiguous(text, t, br)
+	case t.inside.count == 0:
+		return &OtherLineError{ambiguous(text, t, br)}
+	}
+	e := ambiguous(text, *t.inside, br)
+	e.InLine = true
+	return e
+}
+
+// ambiguous describes some matches.
+func ambiguous(text string, t tally, br breaks) *AmbiguousError {
 	e := &AmbiguousError{Count: t.count, Places: t.spans}
 	line, at := 1, 0
 	for _, m := range t.spans {

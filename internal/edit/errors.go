@@ -27,10 +27,24 @@ type AmbiguousError struct {
 	Count  int         // of all places, overlapping ones included
 	Places []span.Span // the first ten
 	Lines  []int       // 1-based, those that the first ten begin in
-	Cols   []int       // of those in their lines, 1-based, in code points; nil from ApplyFile
+	Cols   []int       // of those in their lines, 1-based, in code points
+	InLine bool        // they are those that start Within, where there is more than one
 }
 
 func (e *AmbiguousError) Error() string { return fmt.Sprintf("%d matches", e.Count) }
+
+// An OtherLineError is old text found, but not where the request wants it to start (Within).
+type OtherLineError struct {
+	Found *AmbiguousError // all places
+}
+
+func (e *OtherLineError) Error() string { return "no match starts there" }
+
+// A StaleLineError is a line that was named by its number, of a text that has changed since, so
+// that it is not known which line that is now.
+type StaleLineError struct{ Line int }
+
+func (e *StaleLineError) Error() string { return fmt.Sprintf("line %d has changed", e.Line) }
 
 // A TooManyError is old text found in more places than one request replaces.
 type TooManyError struct{ Count, Most int }

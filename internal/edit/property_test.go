@@ -82,6 +82,45 @@ func compareWithModel(t interface{ Fatalf(string, ...any) }, text string, req Re
 	}
 }
 
+// With Within an edit finds the one match that the model has there, and else names all.
+func TestWithinChoosesAmongMatches(t *testing.T) {
+	for name, pieces := range alphabets {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			text := drawText(t, pieces, "text", 14)
+			start := rapid.IntRange(0, len(text)).Draw(t, "from")
+			within := span.Span{Start: int64(start), End: int64(rapid.IntRange(start+1, len(text)+2).Draw(t, "to"))}
+			req := Request{Old: drawOld(t, pieces, text), New: "zz"}
+			all, rule, _ := naiveLocate(text, req)
+			var inside []Match
+			for _, m := range all {
+				if int64(m.Start) >= within.Start && int64(m.Start) < within.End {
+					inside = append(inside, m)
+				}
+			}
+			req.Within = within
+			f, err := locate(text, req)
+			var many *AmbiguousError
+			var other *OtherLineError
+			switch {
+			case len(all) == 0:
+				if !errors.As(err, new(*NoMatchError)) && req.Old != req.New {
+					t.Fatalf("%v", err)
+				}
+			case len(inside) == 0:
+				if !errors.As(err, &other) || other.Found.Count != len(all) {
+					t.Fatalf("%v, the model has %v", err, all)
+				}
+			case len(inside) > 1:
+				if !errors.As(err, &many) || !many.InLine || many.Count != len(inside) {
+					t.Fatalf("%v, the model has %v", err, inside)
+				}
+			case err != nil || f.rule != rule || fmt.Sprint(f.matches) != fmt.Sprint(inside):
+				t.Fatalf("%v %v, the model has %v", f.matches, err, inside)
+			}
+		}))
+	}
+}
+
 func TestReplacingTouchesNothingElse(t *testing.T) {
 	for name, pieces := range alphabets {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {

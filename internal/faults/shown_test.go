@@ -104,7 +104,7 @@ func TestNothingUnseenIsReplaced(t *testing.T) {
 // happens lists what a long run must come to, and a short one as far as it is about Edit.
 var happens = []string{
 	"Edit passed", "Edit refused", "Write passed", "Write refused", "NotebookEdit passed", "NotebookEdit refused",
-	"Edit of unseen text refused", "Edit of seen text passed", "NotebookEdit of unseen text refused", "NotebookEdit of a seen cell passed",
+	"Edit of unseen text refused", "Edit of seen text passed", "Edit by line passed", "NotebookEdit of unseen text refused", "NotebookEdit of a seen cell passed",
 	"Write over unseen text refused", "Write over a file read in full passed",
 	"repeated call passed", "restored", "cancelled", "changed outside", "changed by a hook", "changed notebook refused",
 }
@@ -129,6 +129,8 @@ type shownFile struct {
 	// untold: another program has changed the notebook, and no answer since then was of it as it
 	// is. searched: a search has shown lines of it, which prove only themselves.
 	untold, searched bool
+	// moved: another program has changed the file, and no Edit of it passed since then.
+	moved bool
 	// hooked: a hook changes the file after each change.
 	hooked bool
 	// restorable: the last change was a call's, and the history can take it back.

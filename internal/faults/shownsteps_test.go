@@ -197,6 +197,7 @@ type target struct {
 	several  bool // the call does not say so
 	missing  bool // old_string has a character more, so that it is nowhere
 	seen     bool // it lies in a line that an answer showed whole
+	line     int  // which of several places is meant; 0: the call does not say so
 }
 
 // places are all places that the call replaces.
@@ -296,11 +297,35 @@ func (w *shownWalk) aim(f *shownFile, near bool) (g target, ok bool) {
 	}
 	switch {
 	case g.all && len(g.places(f.text)) > 1:
-		g.several = w.rng.IntN(4) == 0
+		if g.several = w.rng.IntN(4) == 0; !g.several && !f.hooked && w.rng.IntN(2) == 0 {
+			g = w.pickLine(f, g)
+		}
 	case !g.all && w.rng.IntN(12) == 0:
 		g.missing, g.seen = true, false
 	}
 	return g, true
+}
+
+// pickLine chooses one of several places by its line, if no other is in it.
+func (w *shownWalk) pickLine(f *shownFile, g target) target {
+	places := g.places(f.text)
+	p := places[w.rng.IntN(len(places))]
+	lineOf := func(at int) int {
+		n := 0
+		for i, l := range linesOf(f.text) {
+			if l.start <= at {
+				n = i + 1
+			}
+		}
+		return n
+	}
+	n := lineOf(p[0])
+	for _, q := range places {
+		if q != p && lineOf(q[0]) == n {
+			return g
+		}
+	}
+	return target{from: p[0], to: p[1], line: n}
 }
 
 // within chooses a part of a line; near an edge if that is not negative.
@@ -347,6 +372,8 @@ func (w *shownWalk) editArgs(f *shownFile, g target) (a args, now string) {
 	a = args{"file_path": f.path, "old_string": old, "new_string": now}
 	if g.missing {
 		a["old_string"] = old + "\u00a7"
+	} else if g.line > 0 {
+		a["line"] = g.line
 	} else if g.all && !g.several {
 		a["replace_all"] = true
 	} else if strings.Contains(old, "\r\n") && w.rng.IntN(2) == 0 {
@@ -364,6 +391,9 @@ func (w *shownWalk) editWith(f *shownFile, g target, a args, now string, invited
 }
 
 func (w *shownWalk) judgeEdit(f *shownFile, g target, a args, now string, invited bool, res mcptest.Result, seen func()) {
+	if g.line > 0 && !res.IsError {
+		g = w.replacedByLine(f, g, now)
+	}
 	hidden := -1
 	places := g.places(f.text)
 	for _, p := range places {
@@ -394,7 +424,7 @@ func (w *shownWalk) judgeEdit(f *shownFile, g target, a args, now string, invite
 		want = w.said.replaced(want, p[0], p[1], now)
 	}
 	w.look(f, f.hooked)
-	f.restorable, f.near = true, g.from
+	f.restorable, f.near, f.moved = true, g.from, false
 	w.again = func() { w.editText(f, true) }
 	switch {
 	case f.hooked && f.text != want:
@@ -402,6 +432,25 @@ func (w *shownWalk) judgeEdit(f *shownFile, g target, a args, now string, invite
 	case strings.ReplaceAll(f.text, "\r\n", "\n") != strings.ReplaceAll(want, "\r\n", "\n"):
 		w.fault("Edit of %s (%s) changed more than %q", f.path, f.kind, clip(a["old_string"].(string)))
 	}
+}
+
+// replacedByLine finds the place that an Edit with line has replaced. It is the one in that
+// line, unless the file has changed outside since an answer showed it: the line has another
+// number then.
+func (w *shownWalk) replacedByLine(f *shownFile, g target, now string) target {
+	is := *f
+	w.look(&is, false)
+	for _, p := range (target{from: g.from, to: g.to, all: true}).places(f.text) {
+		if f.text[:p[0]]+now+f.text[p[1]:] != is.text {
+			continue
+		}
+		if p[0] != g.from && !f.moved {
+			w.fault("Edit of %s (%s) replaced the place at %d, and line %d is at %d", f.path, f.kind, p[0], g.line, g.from)
+		}
+		g.from, g.to = p[0], p[1]
+	}
+	w.counts["Edit by line passed"]++
+	return g
 }
 
 func (w *shownWalk) refusedEdit(f *shownFile, g target, a args, now string, invited, hidden bool, res mcptest.Result) {
@@ -514,7 +563,7 @@ func (w *shownWalk) writeWith(f *shownFile, a args, invited bool) {
 func (w *shownWalk) outside(f *shownFile) {
 	w.note("another program changes %s", f.path)
 	w.counts["changed outside"]++
-	f.restorable = false
+	f.restorable, f.moved = false, true
 	if f.kind == "notebook" {
 		f.untold = true
 		w.put(f, w.changedNotebook(f))

@@ -74,22 +74,27 @@ type walker struct {
 	// and the model knows each answer. Otherwise only the matches must have been
 	// shown: the model knows each byte, and the answer where all or nothing was shown.
 	full bool
+	// refuse: the setting edit.whenChanged has each Edit of a changed file refused.
+	refuse bool
 }
 
 // TestRandomWalk makes many mixed calls, with a foreign program writing in
 // between, and compares every answer and every byte with the model.
 func TestRandomWalk(t *testing.T) {
-	for gate, share := range map[string]int{"full": 1, "shown": 2} {
-		t.Run(gate, func(t *testing.T) { randomWalk(t, gate, share) })
+	for _, s := range []struct {
+		gate, when string
+		share      int
+	}{{"full", "apply", 2}, {"full", "refuse", 2}, {"shown", "apply", 2}} {
+		t.Run(s.gate+" "+s.when, func(t *testing.T) { randomWalk(t, s.gate, s.when, s.share) })
 	}
 }
 
 // randomWalk takes a share of the steps under a gate of Edit.
-func randomWalk(t *testing.T, gate string, share int) {
+func randomWalk(t *testing.T, gate, when string, share int) {
 	steps := count(t, "FSMCP_WALK", 1500) / share
 	seed := uint64(count(t, "FSMCP_WALK_SEED", int(time.Now().UnixNano()%1e9)+1))
-	w := &walker{t: t, p: newPlace(t), rng: rand.New(rand.NewPCG(seed, 7)), seen: map[string]int{}, full: gate == "full"}
-	w.p.settings(t, `{"edit": {"gate": "`+gate+`"}}`)
+	w := &walker{t: t, p: newPlace(t), rng: rand.New(rand.NewPCG(seed, 7)), seen: map[string]int{}, full: gate == "full", refuse: when == "refuse"}
+	w.p.settings(t, `{"edit": {"gate": "`+gate+`", "whenChanged": "`+when+`"}}`)
 	for range 6 {
 		w.files = append(w.files, newModel())
 	}
@@ -345,6 +350,15 @@ func (w *walker) edit(m *model, file string) {
 		reminded := m.reminded == m.disk && slices.Contains(gate, "modified")
 		if reminded {
 			gate = append(gate, "") // the reminder has told all of the change, which does for an Edit alone
+		}
+		applied := !w.refuse && slices.Contains(gate, "modified")
+		if applied {
+			gate = append(gate, "") // and the answer has told all of the change
+			kept := strings.Contains(m.shown.text, strings.TrimSuffix(old, "\n"))
+			sure := len(gate) == 2 && n == 1 && strings.HasPrefix(old, "key") && m.full()
+			if passed := !res.IsError; sure && kept != passed && !reminded {
+				w.t.Errorf("an Edit of a changed file, which replaces text that was kept: %v, passed: %v", kept, passed)
+			}
 		}
 		part := !m.full()
 		if w.refused(m, res, map[string]int{"not_read": 6, "partly_read": 6, "modified": 7}) {

@@ -35,6 +35,9 @@ type Gate struct {
 type Replaced struct {
 	Spans []span.Span
 	Err   error // why there are none
+	// Line is the number that the line which the call names has now, if that is another one;
+	// else 0.
+	Line int
 	// Only says that just they have to have been shown, and not all of the file.
 	Only bool
 }
@@ -177,7 +180,7 @@ func (g Gate) Changed(by Replaced) toolcall.Outcome {
 		return g.changedMuch(by, diff)
 	}
 	n, shown := g.needed(c.Record.Shown().Through(diff.Splices, true), by, body)
-	n.ByHook = g.Target.AfterHooks
+	n.ByHook, n.Line = g.Target.AfterHooks, by.Line
 	return g.refuseShowing(refusal.Changed(g.Target.Name(), body, n), c.Recorded(shown))
 }
 

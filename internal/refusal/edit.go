@@ -21,12 +21,25 @@ func NoMatch(name, old string, near edit.Hint, found bool) error {
 	return New(noMatch, old, name, hint)
 }
 
-// Ambiguous words several matches, and too many; any other error stays as it is.
-func Ambiguous(name, old string, err error) error {
+// NotReplaced words an error of the engine: too many matches, or a line whose number is unclear;
+// any other error stays as it is.
+func NotReplaced(name string, err error) error {
 	return reword(err,
 		as(func(e *edit.TooManyError) *Refusal { return New(tooManyMatches, name, e.Count, e.Most) }),
-		as(func(e *edit.AmbiguousError) *Refusal { return New(notUnique, e.Count, places(e), name, old) }),
+		as(func(e *edit.StaleLineError) *Refusal { return New(staleLine, name, e.Line) }),
 	)
+}
+
+// Ambiguous refuses an Edit because its text is in several places. If line is not 0, the call
+// names that line: several matches start in it (InLine), or none does. body shows the first places.
+func Ambiguous(name string, line int, found *edit.AmbiguousError, body string) error {
+	switch {
+	case found.InLine:
+		return New(notUniqueInLine, found.Count, line, name, places(found), body)
+	case line > 0:
+		return New(otherLine, line, name, places(found), body)
+	}
+	return New(notUnique, found.Count, places(found), name, body)
 }
 
 // places names the first of several places by their lines, and by their columns where

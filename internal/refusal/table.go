@@ -122,12 +122,16 @@ const (
 	StrayBytes      = "not_encodable: %s holds %d bytes that are no valid text in its encoding; Write would lose them. Use Edit, which keeps them byte for byte."
 	unencodable     = "not_encodable: The file's encoding cannot hold the character %s (U+%04X, line %d of the new text). Nothing was changed. Leave that character out or write it in another way."
 
-	noMatch        = "no_match: String to replace not found in file.\nString: %.1000s\nPath: %s\n%s"
-	NoExactMatch   = "no_match: String to replace not found in file.\nString: %.1000s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers."
-	notUnique      = "not_unique: Found %d matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true. To replace only one occurrence, please provide more context to uniquely identify the instance.\nThe matches begin in %s of %s.\nString: %.1000s"
-	tooManyMatches = "too_large: old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string."
-	sameStrings    = "no_change: No changes to make: old_string and new_string are exactly the same."
-	strippedToSame = "no_change: No changes to make: old_string and new_string are the same once %s was stripped from new_string (trailing white space at line ends is not kept here)."
+	BadLine         = "bad_argument: line is the number of the line in which the match starts, counted from 1; %d is negative."
+	noMatch         = "no_match: String to replace not found in file.\nString: %.1000s\nPath: %s\n%s"
+	NoExactMatch    = "no_match: String to replace not found in file.\nString: %.1000s\nPath: %s\nIn a file above 64 MiB only an exact match is looked for. Read the lines to be changed and copy old_string from them, without the line numbers."
+	notUnique       = "not_unique: Found %d matches of the string to replace, but replace_all is false. To replace all occurrences, set replace_all to true. To replace only one, give a longer old_string, or the number of its line as line.\nThe matches begin in %s of %s:\n%s"
+	notUniqueInLine = "not_unique: Found %d matches of the string to replace that start in line %d of %s, and replace_all is false. Give a longer old_string. They begin in %s:\n%s"
+	otherLine       = "no_match: No match of the string to replace starts in line %d of %s. Give the number of one of their lines as line: they begin in %s:\n%s"
+	staleLine       = "modified: " + modified + " Path: %s. Whether line %d is still the line that was shown cannot be told. Read it again, or give a longer old_string without line."
+	tooManyMatches  = "too_large: old_string is in %s %d times; at most %d places of a file of this size are replaced in one call. Give a longer old_string."
+	sameStrings     = "no_change: No changes to make: old_string and new_string are exactly the same."
+	strippedToSame  = "no_change: No changes to make: old_string and new_string are the same once %s was stripped from new_string (trailing white space at line ends is not kept here)."
 
 	// NotebookEdit, and Read of a notebook.
 	TooLargeNotebook  = "too_large: The notebook %s has %s; notebooks of at most 64 MB are %s."

@@ -34,6 +34,8 @@ type Needed struct {
 	Bytes int64
 	Shown string
 	Calls string
+	// Line is the number that the line which the call names has now, if that is another one.
+	Line int
 	// ByHook: a before hook of this very call made the change, and may make another one.
 	ByHook bool
 }
@@ -50,6 +52,9 @@ func (n Needed) words() (next, below string) {
 	again := ", so the same call may be made again at once:"
 	if n.ByHook {
 		again = ". A hook of the user made this change before the call's own. Make the same call again: it passes if the hook then leaves the file as it is."
+	}
+	if n.Line > 0 {
+		again = fmt.Sprintf(", so the call may be made again at once with line=%d, the number of its line now:", n.Line)
 	}
 	what, heading := "%s of the file were", "These lines were never shown before; they count as shown now too:"
 	if n.Matches {
@@ -74,6 +79,12 @@ func notNow(err error) string {
 	}
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
 		return fmt.Sprintf(" old_string is in %d places of the file as it is now, beginning in %s: give more of the text around it, or set replace_all.", many.Count, places(many))
+	}
+	if other := (*edit.OtherLineError)(nil); errors.As(err, &other) {
+		return fmt.Sprintf(" No match of old_string starts in the line that the call names; in the file as it is now they begin in %s.", places(other.Found))
+	}
+	if stale := (*edit.StaleLineError)(nil); errors.As(err, &stale) {
+		return fmt.Sprintf(" Line %d is among the lines that changed, or their numbers are unclear: take line from the file as it is now.", stale.Line)
 	}
 	if errors.As(err, new(*notebook.CellError)) {
 		return " The notebook as it is now has no such cell: Read shows its cells."

@@ -137,6 +137,13 @@ func (c *Conversation) HasReported(path string, rec state.Record, sum func() sta
 	return follows && f.reported != nil && f.reported.whole && f.reported.base == rec.ID() && f.reported.sum == sum()
 }
 
+// HasReportedAny reports whether an answer has said that a file is not as in its record any more,
+// be it without the lines that changed.
+func (c *Conversation) HasReportedAny(path string, rec state.Record) bool {
+	f, follows := c.follower(path)
+	return follows && f.reported != nil && f.reported.base == rec.ID()
+}
+
 // lookedAt ends a look that reported nothing.
 func (c *Conversation) lookedAt(path string, again bool) {
 	c.update(path, func(f *follower) { f.underWay, f.due = false, f.due || again })

@@ -144,6 +144,7 @@ func (f *File) stamped(rec Record) Record {
 			rec.views = nil
 		}
 	}
+	rec.Older = rec.Text == nil && len(rec.Parts) > 0 && (rec.Older || !rec.Stamp.Same(f.Stamp))
 	if len(f.Raw) <= KeepText && rec.Text == nil {
 		rec.Parts, rec.Reported = unproven(rec.Shown()), unproven(rec.ReportedSpans())
 		rec.Text = f.Raw
@@ -187,7 +188,7 @@ func (f *File) Edited(rec Record, splices []span.Splice, now *Content) Record {
 	size := int64(len(f.Raw)) + span.Growth(splices)
 	if size > KeepText {
 		rec = rec.withoutText()
-		return Record{Parts: moved(f.Raw, rec.Parts, splices, true), Reported: moved(f.Raw, rec.Reported, splices, false), Enc: rec.Enc}
+		return Record{Parts: moved(f.Raw, rec.Parts, splices, true), Reported: moved(f.Raw, rec.Reported, splices, false), Enc: rec.Enc, Older: rec.Older}
 	}
 	if rec.Text == nil {
 		rec = f.compare(rec, nil).Record // from now on its text proves all parts

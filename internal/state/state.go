@@ -52,6 +52,9 @@ type Record struct {
 	// an older state of the file: each proves its own bytes alone. While Text is kept, it
 	// proves them, and their hashes are zero.
 	Parts []Part
+	// Older says that some parts may be of an older state of the file than Stamp, in which
+	// their lines may have had other numbers.
+	Older bool
 	// Text holds the bytes of the file, up to KeepText and as long as the bound on all of
 	// it allows; nil otherwise.
 	Text []byte
@@ -133,6 +136,7 @@ func (r Record) withoutText() Record {
 func (r Record) At(now fsys.Stamp, settled bool) Record {
 	if same := r.Proves(now); !same {
 		r.Index, r.views = nil, nil
+		r.Older = r.Older || len(r.Parts) > 0 && !r.Stamp.Same(now)
 	}
 	r = r.withoutText()
 	r.Stamp, r.Settled = now, settled

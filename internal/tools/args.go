@@ -49,6 +49,7 @@ type EditArgs struct {
 	OldString  string `json:"old_string"`
 	NewString  string `json:"new_string"`
 	ReplaceAll bool   `json:"replace_all"`
+	Line       int    `json:"line"`
 }
 
 // Target is the file argument as it arrived.

@@ -31,6 +31,8 @@ func (e *editor) run(ctx context.Context, call toolcall.Call, a *EditArgs) toolc
 	switch {
 	case a.OldString == a.NewString:
 		return toolcall.Failed(edit.ErrSame)
+	case a.Line < 0:
+		return toolcall.Failed(refusal.New(refusal.BadLine, a.Line))
 	case isStub(a.NewString):
 		return toolcall.Failed(refusal.New(refusal.StubAsText, "new_string"))
 	}
@@ -73,6 +75,7 @@ func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	}
 	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
 	p.reminded = session.Reminders.HasReported(g.File.Path, g.File.Record, g.File.Sum)
+	p.told = session.Reminders.HasReportedAny(g.File.Path, g.File.Record)
 	return p.plan()
 }
 
@@ -103,6 +106,9 @@ type editPlan struct {
 	// reminded says that reminders have shown all that changed in the file since the
 	// record was made.
 	reminded bool
+	// told says that an answer has told of a change since then. It may have shown lines by the
+	// numbers that they have now.
+	told bool
 }
 
 // request is the edit as the engine takes it.
@@ -127,12 +133,25 @@ func trailingCounts(ext string) bool {
 type matches struct {
 	res     edit.Result
 	splices []span.Splice // on the raw bytes
+	// line is the number that the line which the call names has now, if that is another one;
+	// else 0.
+	line int
 }
 
 // find looks for them.
 func (e editPlan) find() (f matches, err error) {
-	doc := e.gate.File.Doc
-	if f.res, err = edit.Apply(doc.Text, e.request()); err == nil {
+	doc, req := e.gate.File.Doc, e.request()
+	if n := e.args.Line; n > 0 && !req.ReplaceAll {
+		line, ok := e.gate.Line(n)
+		moved := line.Number != n
+		if !ok || moved && e.told { // which of the numbers the caller means is unclear
+			return f, &edit.StaleLineError{Line: n}
+		}
+		if req.Within = line.Span; moved {
+			f.line = line.Number
+		}
+	}
+	if f.res, err = edit.Apply(doc.Text, req); err == nil {
 		f.splices, err = rawSplices(doc, f.res.Splices)
 	}
 	return f, err
@@ -150,12 +169,12 @@ func (e editPlan) plan() (*commit.Change, error) {
 	}
 	if !known {
 		var out toolcall.Outcome
-		if rec, out = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Only: !e.preferences.GateFull}); out.Err != nil {
+		if rec, out = e.gate.AllowEdit(gate.Replaced{Spans: replaced, Err: miss, Line: f.line, Only: !e.preferences.GateFull}); out.Err != nil {
 			return commit.Refused(out)
 		}
 	}
 	if miss != nil {
-		return nil, e.unmatched(miss)
+		return e.unmatched(rec, miss)
 	}
 	seen := rec.Shown()
 	if f.res.Rule == edit.Exact {
@@ -215,17 +234,23 @@ func (e editPlan) most() int {
 	return 2_000_000
 }
 
-// unmatched refuses an edit that the engine did not make.
-func (e editPlan) unmatched(err error) error {
-	c, old := e.gate.File, e.args.OldString
-	if no := (*edit.NoMatchError)(nil); !errors.As(err, &no) {
-		return refusal.Ambiguous(e.gate.Target.Name(), old, err)
+// unmatched refuses an edit that the engine did not make; rec is the record of the file.
+func (e editPlan) unmatched(rec state.Record, err error) (*commit.Change, error) {
+	c, old, name := e.gate.File, e.args.OldString, e.gate.Target.Name()
+	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
+		return commit.Refused(e.gate.Ambiguous(rec, e.args.Line, many))
+	}
+	if other := (*edit.OtherLineError)(nil); errors.As(err, &other) {
+		return commit.Refused(e.gate.Ambiguous(rec, e.args.Line, other.Found))
+	}
+	if !errors.As(err, new(*edit.NoMatchError)) {
+		return nil, refusal.NotReplaced(name, err)
 	}
 	if len(c.Raw) > state.InMemory {
-		return refusal.New(refusal.NoExactMatch, old, e.gate.Target.Name())
+		return nil, refusal.New(refusal.NoExactMatch, old, name)
 	}
 	hint, found := edit.Nearest(c.Doc.Text, old, e.args.NewString)
-	return refusal.NoMatch(e.gate.Target.Name(), old, hint, found)
+	return nil, refusal.NoMatch(name, old, hint, found)
 }
 
 // rawSplices brings splices of the text to the bytes of the file.
