@@ -199,7 +199,7 @@ func (t tally) chosen() []span.Span {
 	return t.spans
 }
 
-// check refuses matches, of which there are some, that are too many, or none where it has to be.
+// check refuses one or more matches if they are too many, or if none is where it has to be.
 func (t tally) check(text string, br breaks, req Request) error {
 	switch {
 	case t.all && t.count > len(t.spans):

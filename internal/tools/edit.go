@@ -75,7 +75,7 @@ func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	}
 	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
 	p.reminded = session.Reminders.HasReported(g.File.Path, g.File.Record, g.File.Sum)
-	p.told = session.Reminders.HasReportedAny(g.File.Path, g.File.Record)
+	p.reported = session.Reminders.HasReportedAny(g.File.Path, g.File.Record)
 	return p.plan()
 }
 
@@ -106,9 +106,9 @@ type editPlan struct {
 	// reminded says that reminders have shown all that changed in the file since the
 	// record was made.
 	reminded bool
-	// told says that an answer has told of a change since then. It may have shown lines by the
-	// numbers that they have now.
-	told bool
+	// reported says that an answer has reported a change since then. It may have shown lines by
+	// the numbers that they have now.
+	reported bool
 }
 
 // request is the edit as the engine takes it.
@@ -144,7 +144,7 @@ func (e editPlan) find() (f matches, err error) {
 	if n := e.args.Line; n > 0 && !req.ReplaceAll {
 		line, ok := e.gate.Line(n)
 		moved := line.Number != n
-		if !ok || moved && e.told { // which of the numbers the caller means is unclear
+		if !ok || moved && e.reported { // which of the numbers the caller means is unclear
 			return f, &edit.StaleLineError{Line: n}
 		}
 		if req.Within = line.Span; moved {
@@ -271,9 +271,8 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 
 // applyToChangedFile plans an edit of a file that changed since it was read, unless the setting
 // edit.whenChanged says refuse. Even then it does so after a hook before this edit, which would
-// change the file again at each try. All that is replaced was shown and did not change, and is
-// what old_string can mean alone, or all that it means with replace_all. The answer tells the
-// outside change. ok is false if the edit cannot be made so: the gate then refuses it.
+// change the file again at each try. All that it replaces has to be
+// in text that was shown and did not change. The answer reports the outside change. ok is false if the edit cannot be made so: the gate then refuses it.
 func (e editPlan) applyToChangedFile(f matches) (change *commit.Change, ok bool) {
 	s, c := e.gate.Target, e.gate.File
 	if s.Hidden || c.HasText() { // the answer could not tell the change
@@ -295,18 +294,18 @@ func (e editPlan) applyToChangedFile(f matches) (change *commit.Change, ok bool)
 	if err != nil {
 		return nil, false
 	}
-	tell, told := toldChange(diff, body)
-	if whole = whole && e.gate.Budget.Passes(change.Outcome.Text()+told); whole {
+	note, lines := reportChange(diff, body)
+	if whole && e.gate.Budget.Passes(change.Outcome.Text()+lines) {
 		change.Show(all.Through(f.splices, true))
-		tell = told
+		note = lines
 	}
-	change.Outcome.Note(tell)
+	change.Outcome.Note(note)
 	return change, true
 }
 
-// toldChange returns what the answer to a change says of an outside change that came before it:
+// reportChange returns what the answer to a change says of an outside change that came before it:
 // by its counts, which show none of its lines, and with all of its lines.
-func toldChange(diff changes.Diff, body string) (counts, lines string) {
+func reportChange(diff changes.Diff, body string) (counts, lines string) {
 	added, removed := diff.Counts()
 	head := "The file had changed since it was read; the edit was made in it as it is now. "
 	counts = fmt.Sprintf(head+"Outside of this conversation %s came and %s went: too much to show here, so these lines do not count as shown.", phrase.Lines(added), phrase.Lines(removed))
