@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
+	"github.com/fsmcp/fsmcp/internal/media/office"
 	"github.com/fsmcp/fsmcp/internal/media/pdf"
 	"github.com/fsmcp/fsmcp/internal/media/raster"
 	"github.com/fsmcp/fsmcp/internal/owndir"
@@ -19,7 +20,7 @@ func main() {
 		Version: func() string { return "pdf" },
 		Handler: func() worker.Handler {
 			cache, _ := owndir.Compiled() // nowhere, where others may have written it: the server tells
-			return decoder.Handler(raster.Engine{}, pdf.New(cache))
+			return decoder.Handler(raster.Engine{}, pdf.New(cache), office.Reader{})
 		},
 	}
 	os.Exit(program.Main(os.Args[1:]))

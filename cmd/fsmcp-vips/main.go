@@ -18,7 +18,7 @@ func main() {
 		Version: func() string { return "vips-" + vips.Version() },
 		Handler: func() worker.Handler {
 			limitAddresses()
-			return decoder.Handler(vips.New(), nil)
+			return decoder.Handler(vips.New(), nil, nil)
 		},
 	}
 	os.Exit(program.Main(os.Args[1:]))

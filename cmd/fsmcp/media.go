@@ -26,7 +26,7 @@ func mediaCommand(process) *cobra.Command {
 		Hidden: true,
 		Args:   takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			return worker.Run(decoder.Handler(raster.Engine{}, nil))
+			return worker.Run(decoder.Handler(raster.Engine{}, nil, nil))
 		},
 	}
 }

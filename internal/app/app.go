@@ -18,6 +18,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/clipboard"
+	"github.com/fsmcp/fsmcp/internal/documents"
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/hooks"
@@ -110,12 +111,15 @@ func New(o Options) (*App, error) {
 		Pictures:     decoder.New(a.decoders.pictures),
 		Pages:        decoder.New(a.decoders.pdfs),
 		PDFs:         o.Programs.ReadPDFs,
-		DrawFor:      o.Slowdown * media.DrawFor,
-		Clipboard:    clipboard.New(clipboard.Of(runtime.GOOS, cfg.System().Getenv("WAYLAND_DISPLAY") != ""), current.programs(a.Hooks)),
+		Documents: documents.New(documents.Options{
+			Office: decoder.New(a.decoders.office), PDFs: decoder.New(a.decoders.pdfs), Now: time.Now, Slowdown: o.Slowdown,
+		}),
+		DrawFor:   o.Slowdown * media.DrawFor,
+		Clipboard: clipboard.New(clipboard.Of(runtime.GOOS, cfg.System().Getenv("WAYLAND_DISPLAY") != ""), current.programs(a.Hooks)),
 	})
 	a.Service.Notify(cfg.Distrusted()...)
 	audit.notify, a.decoders.cache.notify, a.Languages.Notify = a.Service.Notify, a.Service.Notify, a.Service.Notify
-	a.idle = &idleTracker{workers: []*worker.Pool{a.decoders.pictures, a.decoders.pdfs, a.decoders.compiler}}
+	a.idle = &idleTracker{workers: []*worker.Pool{a.decoders.pictures, a.decoders.pdfs, a.decoders.office, a.decoders.compiler}}
 	var err error
 	a.Server, err = server.New(server.Options{
 		Version:    o.Version,

@@ -23,7 +23,7 @@ const (
 // Programs are the programs that decode. Each function is called before a process starts.
 type Programs struct {
 	Pictures func() string // decodes pictures
-	PDFs     func() string // reads PDFs, or answers that it cannot
+	PDFs     func() string // reads PDFs and Office documents, or answers that it cannot
 	Media    func() string // fsmcp-media, which compiles PDFium; "" if there is none
 	ReadPDFs bool          // PDFs can read them
 	Env      []string      // their whole environment
@@ -33,6 +33,7 @@ type Programs struct {
 type decoders struct {
 	pictures *worker.Pool
 	pdfs     *worker.Pool
+	office   *worker.Pool // reads Office documents, in a process that compiles no PDFium
 	compiler *worker.Pool // compiles PDFium in the background
 	cache    *cacheCheck
 	media    func() string
@@ -47,6 +48,7 @@ func newDecoders(o Options) decoders {
 	reader := d.cache.checkBeforeStart(o.worker(o.Programs.PDFs, 1))
 	reader.First = decoder.WarmJob()
 	d.pdfs = worker.New(reader)
+	d.office = worker.New(o.worker(o.Programs.PDFs, 1))
 	d.compiler = worker.New(d.cache.checkBeforeStart(o.worker(o.Programs.Media, 1)))
 	return d
 }
@@ -54,6 +56,7 @@ func newDecoders(o Options) decoders {
 // close ends the processes. compilePDFium closes the compiler.
 func (d decoders) close() {
 	d.pdfs.Close()
+	d.office.Close()
 	d.pictures.Close()
 }
 

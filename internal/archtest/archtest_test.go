@@ -53,7 +53,7 @@ var layers = map[string]layer{
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
 	"internal/tools": {
-		imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/commit", "internal/edit", "internal/fsys", "internal/gate", "internal/history", "internal/media", "internal/notebook", "internal/notebook/render", "internal/notebook/rewrite", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/search", "internal/tokens", "internal/toolcall", "internal/tools/find"},
+		imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/commit", "internal/documents", "internal/edit", "internal/fsys", "internal/gate", "internal/history", "internal/media", "internal/notebook", "internal/notebook/render", "internal/notebook/rewrite", "internal/pagewords", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/search", "internal/tokens", "internal/toolcall", "internal/tools/find"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/notebook/render": {
@@ -142,6 +142,9 @@ var layers = map[string]layer{
 	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/quickjpeg", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
 	"internal/worker":           {imports: []string{"internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
 	"internal/media/decoder":    {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
+	"internal/documents":        {imports: []string{"internal/fsys", "internal/media"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/office":     {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/officetest": {never: append(pure(), noVips, noPDF)},
 	"internal/media/enginetest": {imports: []string{"internal/media", "internal/shortrun"}, never: append(pure(), noVips, noPDF)},
 	"internal/media/vips":       {imports: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},
 	"internal/media/pdf":        {imports: []string{"internal/filelock", "internal/media", "internal/media/quickjpeg", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},

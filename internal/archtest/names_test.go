@@ -17,6 +17,7 @@ var slashed = map[string]string{
 	"internal/nameglob/nameglob.go":       "the matcher's form of a name",
 	"internal/perm/name.go":               "the rules' form of a name",
 	"internal/search/explain.go":          "names below the start of a search",
+	"internal/media/office/archive.go":    "names in archives",
 	"internal/search/filter/documents.go": "names below the start of a search",
 	"internal/search/filter/filter.go":    "names below the start of a search",
 	"internal/search/grep.go":             "names below the start of a search",

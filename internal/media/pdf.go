@@ -214,5 +214,5 @@ func (e *OutlineError) Unwrap() error { return &e.PagesError }
 // Facts about PDFs that are not read.
 var (
 	ErrLocked = errors.New("the document is encrypted with a password")
-	ErrNoPDF  = errors.New("this worker does not read PDFs")
+	ErrNoPDF  = errors.New("this worker reads neither PDFs nor Office documents")
 )

@@ -28,15 +28,16 @@ const (
 	HEIC
 	AVIF
 	PDF
+	Office // an archive that may be an Office document
 )
 
 // String is the kind's usual name.
 func (k Kind) String() string {
-	return [...]string{"", "PNG", "JPEG", "GIF", "WebP", "BMP", "ICO", "TIFF", "HEIC", "AVIF", "PDF"}[k]
+	return [...]string{"", "PNG", "JPEG", "GIF", "WebP", "BMP", "ICO", "TIFF", "HEIC", "AVIF", "PDF", "Office document"}[k]
 }
 
 // IsImage reports whether the kind is a picture.
-func (k Kind) IsImage() bool { return k != None && k != PDF }
+func (k Kind) IsImage() bool { return k != None && k != PDF && k != Office }
 
 // MIME is the media type of a kind that models are shown, else empty.
 func (k Kind) MIME() string {
@@ -66,6 +67,9 @@ func Sniff(head []byte, ext string) Kind {
 	head = head[:min(len(head), HeadSize)]
 	if isPDF(head, ext) {
 		return PDF
+	}
+	if mayBeOffice(head) {
+		return Office
 	}
 	k := magic(head)
 	if k == None || strong(k) {

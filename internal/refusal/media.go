@@ -91,6 +91,49 @@ func PDF(name string, err error) error {
 	return err
 }
 
+// Office words why an Office document is not read; any other error stays as it is.
+func Office(name string, err error) error {
+	var damage *media.DamageError
+	var lost *media.BreakdownError
+	switch {
+	case errors.Is(err, media.ErrLocked):
+		return New(officeLocked, name)
+	case errors.Is(err, media.ErrOldOffice):
+		return New(officeOld, name)
+	case errors.Is(err, media.ErrNoPDF):
+		return New(officeNoMedia, name)
+	case errors.As(err, &damage):
+		return New(officeDamaged, name, phrase.Foreign(damage.What))
+	case errors.As(err, &lost):
+		return New(breakdown(lost.Why), "The Office document "+name)
+	case outOfTime(err):
+		return New(decoderBusy, "The Office document "+name)
+	}
+	return err
+}
+
+// Sections refuses a choice of sheets or slides, and names those that there are.
+func Sections(name string, kind media.DocumentKind, names []string, err error) error {
+	var pages *media.PagesError
+	if !errors.As(err, &pages) {
+		return err
+	}
+	const most = 20
+	what, more := fmt.Sprintf("%d %s", len(names), phrase.Plural(len(names), "slide", "slides")), ""
+	if kind == media.Spreadsheet {
+		what = fmt.Sprintf("%d %s", len(names), phrase.Plural(len(names), "sheet", "sheets"))
+		var list []string
+		for _, n := range names[:min(len(names), most)] {
+			list = append(list, fsys.InSentence(n))
+		}
+		more = ": " + strings.Join(list, ", ")
+		if len(names) > most {
+			more += fmt.Sprintf(" and %d more", len(names)-most)
+		}
+	}
+	return New(officeParts, name, pages.Reason, what, more)
+}
+
 func chapters(all []media.Chapter) string {
 	var out []string
 	for _, c := range all {

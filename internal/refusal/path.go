@@ -2,6 +2,7 @@ package refusal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -94,6 +95,11 @@ func Directory(name string, list access.Listing, listed bool) error {
 	return New(directoryHolds, name, strings.Join(names, "\n"))
 }
 
+// NamesOffice reports whether a name ends like that of an Office document whose text is read.
+func NamesOffice(path fsys.Path) bool {
+	return slices.Contains([]string{"docx", "xlsx", "pptx", "odt", "ods", "odp"}, path.Ext())
+}
+
 // Binary refuses a file that is no text; changes says that the call would change it. The
 // file's extension only fills the sentence.
 func Binary(path fsys.Path, changes bool) error {
@@ -102,6 +108,9 @@ func Binary(path fsys.Path, changes bool) error {
 		what = "a binary ." + fsys.InSentence(ext) + " file"
 	}
 	name := fsys.InSentence(path.String())
+	if changes && NamesOffice(path) {
+		return New(officeUnchanged, name)
+	}
 	if changes {
 		return New(binaryUnchanged, name, what)
 	}

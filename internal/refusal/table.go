@@ -55,6 +55,7 @@ const (
 	binaryFile      = "binary: This tool cannot read binary files. The file appears to be %s. Please use appropriate tools for binary file analysis.\nPath: %s"
 	binaryUnchanged = "binary: %s appears to be %s, not text: it is never changed here. Nothing was changed. Please use appropriate tools for binary files."
 	binaryInPart    = "binary: %s appears to be a binary file from some place on: it holds bytes there that are no text. Nothing was changed. Please use appropriate tools for binary files."
+	officeUnchanged = "binary: %s is an Office document: Read shows its text, but it is never changed here. Nothing was changed. Write a new .md or .csv file with the text that you want, or have the document changed by another program."
 	NotText         = "binary: %s is a %s file, not text: it is never changed here. Nothing was changed."
 
 	// Permissions and the user's consent.
@@ -92,6 +93,13 @@ const (
 	pdfLocked  = "broken_file: The PDF %s is encrypted with a password and cannot be read. Ask the user for an unlocked copy."
 	pdfDamaged = "broken_file: The PDF %s cannot be read: it is damaged (%s). Have it made anew, or mended by another program, and read that."
 	pdfNoMedia = "binary: %s is a PDF. PDFs are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program."
+
+	TooLongOffice = "too_large: %s has %s: an Office document of more than 32 MB is not read. Have it divided, or its text extracted, by another program."
+	officeLocked  = "broken_file: The Office document %s is encrypted with a password and cannot be read. Ask the user for an unlocked copy."
+	officeDamaged = "broken_file: The Office document %s cannot be read: %s. Have it made anew, or mended by another program, and read that."
+	officeOld     = "binary: %s is an Office document of the binary format before 2007, which is not read. Have it saved as .docx, .xlsx or .pptx by another program, and read that."
+	officeNoMedia = "binary: %s is an Office document. These are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program."
+	officeParts   = "bad_argument 7: The Office document %s was not read: %s. It has %s%s."
 
 	decoderLate    = "too_large: %s could not be decoded within the time that it may take, and was given up. The server goes on. Where the machine is busy, make the same call again later; else have another program convert the file."
 	decoderGreedy  = "too_large: %s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file."

@@ -13,7 +13,7 @@ import (
 // EscapeFrame returns a text in the form in which answers show the cells of a notebook and the
 // pages of a PDF: with a backslash before each imitation of what fsmcp writes around them, so that no file can end its own cell, begin another one's or speak for fsmcp.
 // What counts is `<cell id=`, `</cell`, `<system-reminder`, `</system-reminder`,
-// `Output:` alone on a line, `--- page N of M ---` and `(Cells `, and at the start of
+// `Output:` alone on a line, `--- page N of M ---`, `--- slide N of M ---`, `--- sheet ` and `(Cells `, and at the start of
 // a line the openings of fsmcp's other sentences, also with other blanks; words also
 // in other case. Without the backslash before each imitation it is the text again.
 func EscapeFrame(text string) string {
@@ -56,6 +56,7 @@ var openings = []string{
 	"(cell # of ", "(line #", "(lines #", "(page #", "(pages #", "(pages come", "(next: read ", "(ignored, because ",
 	"(relative path: ", "(nothing bears ", "(encoding: ", "(line endings: ", "(no newline at ", "(no text on this page",
 	"(# more bytes of ", "(# picture", "(pictures left out", "(the picture of cell ", "(the pictures follow ", "(the document ", "(these pages ", "(as a document ",
+	"office document read: ", "(the end of this document ", "(the picture of line #", "(pictures are not shown: ", "(the pictures of this document ",
 	"(attached files", "(one answer has ", "(not read yet", "(the notebook has ", "[image: ", "pdf file read: ",
 	"note: bidirectional ", "note: control characters", "note: invisible ", "note: zero-width ", "note: bytes ", "note: text ",
 }
@@ -74,7 +75,7 @@ func nextImitation(b []byte, at int) int {
 		case '[', 'N', 'P':
 			imitates = isOpening(b, at)
 		case 'O':
-			imitates = isWord(b[at+1:], "utput:") && isOutputLine(b, at)
+			imitates = isWord(b[at+1:], "utput:") && isOutputLine(b, at) || isOpening(b, at)
 		}
 		if imitates {
 			break
@@ -143,9 +144,16 @@ func isCellTag(b []byte) bool {
 	return len(behind) > 0 && behind[0] == '='
 }
 
-// isPageLine reports whether a page begins, behind its first dashes.
+// isPageLine reports whether a page, slide or sheet begins, behind its first dashes.
 func isPageLine(b []byte) bool {
-	for _, part := range []string{"page", "", "of", "", "---"} {
+	kind := "page"
+	switch first := skipBlanks(b); {
+	case isWord(first, "sheet "):
+		return true
+	case isWord(first, "slide"):
+		kind = "slide"
+	}
+	for _, part := range []string{kind, "", "of", "", "---"} {
 		if b = skipBlanks(b); part == "---" { // where the next page may begin, with a backslash
 			b = skipBlanks(bytes.TrimLeft(b, `\`))
 		}

@@ -56,6 +56,8 @@ type Options struct {
 	// Pages reads PDFs, and PDFs says that it can: descriptions name them.
 	Pages Pages
 	PDFs  bool
+	// Documents gives the text of Office documents to Read, and with that of PDFs to Grep.
+	Documents Documents
 	// DrawFor bounds the time in which the pages of an answer are drawn; 0: nothing does.
 	DrawFor time.Duration
 	// Clipboard reads the clipboard if the preferences let it.
@@ -106,7 +108,7 @@ func New(o Options) *Service {
 	}
 	read := &reader{
 		Opener: s.opener, Loader: loads, Budget: budget, exact: o.Exact, grep: o.Grep, maxFileBytes: o.MaxFileBytes, preferences: o.Preferences,
-		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages, drawFor: o.DrawFor,
+		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages, drawFor: o.DrawFor, documents: o.Documents,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
 	finder := &find.Finder{Opener: s.opener, Searcher: s.searches, Budget: budget}

@@ -39,6 +39,7 @@ type reader struct {
 	preferences  func() Preferences
 	pictures     pictureReader
 	pages        Pages
+	documents    Documents
 	drawFor      time.Duration // bounds the drawing of an answer's pages; 0: nothing does
 }
 
@@ -124,6 +125,8 @@ func (r *reading) answer(ctx context.Context, f *fsys.File, stamp fsys.Stamp) to
 	case kind == media.PDF:
 		out := r.pdf(ctx, content)
 		return steady(f, stamp, out)
+	case kind == media.Office:
+		return steady(f, stamp, r.office(ctx, f, stamp.Size))
 	case toolcall.IsNotebook(r.target):
 		return r.notebook(ctx, f, stamp)
 	}

@@ -80,9 +80,12 @@ func (w *writing) load(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	return g, err
 }
 
-// writable refuses to change a picture or a PDF, by its first bytes.
+// writable refuses to change a picture, a PDF or an Office document, by its first bytes.
 func writable(s *toolcall.Target, old *fsys.File) error {
 	kind, err := kindOf(old, media.HeadSize, s.Asked.Ext())
+	if err == nil && kind == media.Office {
+		return refusal.Binary(s.Asked, true)
+	}
 	if err == nil && kind != media.None {
 		return refusal.New(refusal.NotText, s.Name(), kind.String())
 	}

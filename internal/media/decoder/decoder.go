@@ -1,4 +1,4 @@
-// Package decoder passes jobs for pictures and PDFs to worker processes: the client that
+// Package decoder passes jobs for pictures, PDFs and Office documents to worker processes: the client that
 // sends a job, the handler that runs it with an engine, and the form of jobs, results and
 // errors between them. It promises that an error of the worker comes back as the same
 // fact.
@@ -35,6 +35,8 @@ func New(c Workers) *Client { return &Client{c} }
 const (
 	opPicture = "picture"
 	opPDF     = "pdf"
+	opPDFText = "pdf_text"
+	opOffice  = "office"
 	opWarm    = "warm"
 	opPrepare = "prepare"
 )
@@ -88,15 +90,22 @@ type PDFReader interface {
 	Warm(progress media.Progress) error
 	Prepare(progress media.Progress) error
 	Read(data []byte, q media.PDFRequest, progress media.Progress) (media.PDFResult, error)
+	Text(data []byte, q media.DocumentRequest, progress media.Progress) (*media.Document, error)
 }
 
-// Handler runs jobs with an engine, and those for PDFs with a reader; nil reads none.
-func Handler(e media.Engine, pages PDFReader) worker.Handler {
+// Handler runs jobs with an engine, those for PDFs with a reader, and those for Office documents
+// with another one; nil reads none.
+func Handler(e media.Engine, pages PDFReader, office OfficeReader) worker.Handler {
 	return func(t worker.Task) (worker.Result, error) {
 		switch t.Op {
 		case opPicture:
 			return decodePicture(e, t)
-		case opPDF, opWarm, opPrepare:
+		case opOffice:
+			if office == nil {
+				return worker.Result{}, encodeFailure(media.ErrNoPDF)
+			}
+			return readOffice(office, t)
+		case opPDF, opPDFText, opWarm, opPrepare:
 		default:
 			return worker.Result{}, errors.New("this worker does not know the order " + t.Op)
 		}
@@ -107,6 +116,8 @@ func Handler(e media.Engine, pages PDFReader) worker.Handler {
 			return worker.Result{}, pages.Warm(t.Progress)
 		case t.Op == opPrepare:
 			return worker.Result{}, pages.Prepare(t.Progress)
+		case t.Op == opPDFText:
+			return readPDFText(pages, t)
 		}
 		return readPDF(pages, t)
 	}

@@ -63,7 +63,7 @@ func gifOf(w, h byte) *bytes.Reader {
 }
 
 func TestPicturesComeBackUnchanged(t *testing.T) {
-	d := New(localWorker{h: Handler(engine{}, nil)})
+	d := New(localWorker{h: Handler(engine{}, nil, nil)})
 	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
 	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Mapping{
@@ -89,7 +89,7 @@ func TestFailuresComeBackUnchanged(t *testing.T) {
 		{nil, low, media.ErrNoFit},
 		{nil, away, &media.RegionError{Reason: "it lies wholly outside of the picture, which has 60x50 pixels"}},
 	} {
-		_, err := New(localWorker{h: Handler(engine{c.err}, nil)}).Picture(t.Context(), gifOf(60, 50), 13, c.q, nil)
+		_, err := New(localWorker{h: Handler(engine{c.err}, nil, nil)}).Picture(t.Context(), gifOf(60, 50), 13, c.q, nil)
 		if !reflect.DeepEqual(err, c.want) {
 			t.Errorf("%#v, want %#v", err, c.want)
 		}
@@ -132,6 +132,9 @@ type reader struct {
 
 func (reader) Warm(media.Progress) error    { return nil }
 func (reader) Prepare(media.Progress) error { return nil }
+func (reader) Text([]byte, media.DocumentRequest, media.Progress) (*media.Document, error) {
+	return nil, nil
+}
 func (r reader) Read([]byte, media.PDFRequest, media.Progress) (media.PDFResult, error) {
 	return r.res, r.err
 }
@@ -144,19 +147,19 @@ func TestPagesComeBackUnchanged(t *testing.T) {
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, Document: []byte("%PDF-")},
 		{Count: 1, Set: media.PageSet{Pages: []int{1}}, TooLarge: true, Pages: []media.PDFPage{{Number: 1, Text: "one"}}},
 	} {
-		got, err := New(localWorker{h: Handler(engine{}, reader{res: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
+		got, err := New(localWorker{h: Handler(engine{}, reader{res: want}, nil)}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v %v", got, err)
 		}
 	}
 	outline := &media.OutlineError{PagesError: media.PagesError{Reason: "too many", Count: 30}, Outline: []media.Chapter{{Title: "One", Page: 1}}}
 	for _, want := range []error{outline, media.ErrLocked, &media.DamageError{Kind: media.PDF, What: "no pages"}} {
-		_, err := New(localWorker{h: Handler(engine{}, reader{err: want})}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
+		_, err := New(localWorker{h: Handler(engine{}, reader{err: want}, nil)}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil)
 		if !reflect.DeepEqual(err, want) {
 			t.Errorf("%#v, want %#v", err, want)
 		}
 	}
-	if _, err := New(localWorker{h: Handler(engine{}, nil)}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil); err != media.ErrNoPDF {
+	if _, err := New(localWorker{h: Handler(engine{}, nil, nil)}).PDF(t.Context(), gifOf(1, 1), 13, media.PDFRequest{}, nil); err != media.ErrNoPDF {
 		t.Error(err)
 	}
 }

@@ -37,6 +37,9 @@ var plainFailures = map[string]error{
 	"no_fit": media.ErrNoFit,
 	"locked": media.ErrLocked,
 	"no_pdf": media.ErrNoPDF,
+
+	"not_office": media.ErrNotOffice,
+	"old_office": media.ErrOldOffice,
 }
 
 // translate returns the meaning of a worker's error.
