@@ -217,8 +217,8 @@ func addFlags(cmd *cobra.Command, f *settings.Flags) {
 }
 
 func addToolsFlag(cmd *cobra.Command, f *settings.Flags) {
-	cmd.Flags().StringVar(&f.Tools, "tools", "", "the tools to offer, a `LIST` with commas, or all (FSMCP_TOOLS; default Read,Write,Edit,NotebookEdit)")
-	completeFlag(cmd, "tools", append(settings.ToolNames(), "all")...)
+	cmd.Flags().StringVar(&f.Tools, "tools", "", "the tools to offer, a `LIST` of names and sets: "+strings.Join(settings.ToolSets(), ", ")+" (FSMCP_TOOLS; default core)")
+	completeFlag(cmd, "tools", append(settings.ToolNames(), settings.ToolSets()...)...)
 }
 
 func addDurabilityFlag(cmd *cobra.Command, f *settings.Flags) {

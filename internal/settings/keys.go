@@ -90,7 +90,7 @@ var (
 	keyHints           = &key{path: "hints", setBy: anyone, take: takeBool, want: "true or false"}
 	keyClipboard       = &key{path: "clipboard", setBy: userOnly, take: takeBool, want: "true or false"}
 	keyLSP             = &key{path: "lsp", setBy: userOnly, take: takeLSP, want: `"off", "auto" or an object as {"NAME": {"command": ["PROGRAM"], "extensions": {".x": "LANGUAGE"}, "rootMarkers": ["FILE"]}}`}
-	keyTools           = &key{path: "tools", setBy: lower, take: takeTools, want: `a list of tools, such as ["Read", "Grep"], or ["all"]`}
+	keyTools           = &key{path: "tools", setBy: lower, take: takeTools, want: `a list of tools and sets of tools, such as ["Read", "Grep"], ["read-only"] or ["all"]`}
 	keyAuditFile       = &key{path: "audit.file", setBy: userOnly, take: takeText, want: "the name of a file", none: true}
 	keyAuditNeeded     = &key{path: "audit.required", setBy: userOnly, take: takeBool, want: "true or false"}
 	keyHistoryEnabled  = &key{path: "history.enabled", setBy: trusted, take: takeBool, want: "true or false"}

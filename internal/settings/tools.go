@@ -11,43 +11,77 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// allTools is the word for every tool.
-const allTools = "all"
+// The sets of tools that a list may name in place of tools.
+const (
+	setCore     = "core"      // what is published if no setting names tools
+	setSearch   = "search"    // for clients that cannot search by themselves
+	setFiles    = "files"     // for clients without a shell
+	setReadOnly = "read-only" // changes nothing
+	setAll      = "all"
+)
+
+// offered is a tool with the sets, beside all, that it belongs to.
+type offered struct {
+	name string
+	sets []string
+}
+
+// offeredTools lists every tool, in the order in which they are published. A set without a
+// tool is unknown.
+func offeredTools() []offered {
+	return []offered{
+		{"Read", []string{setCore, setReadOnly}},
+		{"Write", []string{setCore}},
+		{"Edit", []string{setCore}},
+		{"NotebookEdit", []string{setCore}},
+		{"Glob", []string{setSearch, setReadOnly}},
+		{"Grep", []string{setSearch, setReadOnly}},
+	}
+}
 
 // ToolNames lists every tool, in the order in which they are published.
-func ToolNames() []string { return append(defaultTools(), "Glob", "Grep") }
+func ToolNames() []string { return toolsIn(setAll) }
 
-// defaultTools lists the tools that are published if no setting names others: most clients
-// search by themselves.
-func defaultTools() []string { return []string{"Read", "Write", "Edit", "NotebookEdit"} }
+// ToolSets lists the sets of tools, in the order in which they are documented.
+func ToolSets() []string {
+	return slices.DeleteFunc([]string{setCore, setSearch, setFiles, setReadOnly, setAll}, func(set string) bool { return len(toolsIn(set)) == 0 })
+}
 
-// toolsOf reads a list of tools, separated by commas. An unknown name is an error that lists
-// those there are.
+// toolsIn lists the tools that one of the words names: a tool or a set.
+func toolsIn(words ...string) (names []string) {
+	for _, t := range offeredTools() {
+		in := func(word string) bool { return word == t.name || word == setAll || slices.Contains(t.sets, word) }
+		if slices.ContainsFunc(words, in) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// toolsOf reads a list of tools and sets, separated by commas. An unknown name is an error
+// that lists those there are.
 func toolsOf(list string) (names []string, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)
 		}
 	}
+	known := fmt.Sprintf("the tools are %s, and the sets of tools %s", strings.Join(ToolNames(), ", "), strings.Join(ToolSets(), ", "))
 	if names, unknown := published(names); unknown == "" && len(names) > 0 {
 		return names, nil
 	} else if unknown != "" {
-		return nil, fmt.Errorf("there is no tool %q%s; the tools are %s, and all stands for every one", unknown, didYouMean(unknown, ToolNames()), strings.Join(ToolNames(), ", "))
+		return nil, fmt.Errorf("there is no tool %q%s; %s", unknown, didYouMean(unknown, append(ToolNames(), ToolSets()...)), known)
 	}
-	return nil, fmt.Errorf("no tool is named; the tools are %s, and all stands for every one", strings.Join(ToolNames(), ", "))
+	return nil, fmt.Errorf("no tool is named; %s", known)
 }
 
-// published puts names in the order of publishing; unknown is the first one that is no tool.
-func published(names []string) (ordered []string, unknown string) {
-	if i := slices.IndexFunc(names, func(n string) bool { return n != allTools && !slices.Contains(ToolNames(), n) }); i >= 0 {
-		return nil, names[i]
+// published returns the tools that words name, in the order of publishing; unknown is the
+// first word that names no tool and no set.
+func published(words []string) (ordered []string, unknown string) {
+	if i := slices.IndexFunc(words, func(w string) bool { return len(toolsIn(w)) == 0 }); i >= 0 {
+		return nil, words[i]
 	}
-	for _, name := range ToolNames() {
-		if slices.Contains(names, name) || slices.Contains(names, allTools) {
-			ordered = append(ordered, name)
-		}
-	}
-	return ordered, ""
+	return toolsIn(words...), ""
 }
 
 func takeTools(v hujson.Value) (any, bool) {
@@ -63,7 +97,7 @@ func takeTools(v hujson.Value) (any, bool) {
 // settings, the flag or the variable name.
 func (m *merger) tools() (names []string, err error) {
 	f := m.origin.flags
-	names = defaultTools()
+	names = toolsIn(setCore)
 	if f.EveryTool {
 		names = ToolNames()
 	}

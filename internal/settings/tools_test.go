@@ -21,17 +21,24 @@ func TestToolsToPublish(t *testing.T) {
 		{name: "calls by hand", every: true, want: six},
 		{name: "a flag", flag: "Grep, Read", want: "Read Grep"},
 		{name: "all", flag: "all", want: six},
+		{name: "the set core", flag: "core", want: four},
+		{name: "two sets", flag: "search,core", want: six},
+		{name: "a set and a tool", flag: "search, Edit", want: "Edit Glob Grep"},
+		{name: "the set read-only", flag: "read-only", want: "Read Glob Grep"},
+		{name: "a mistyped set", flag: "serch", fault: `--tools: there is no tool "serch" (did you mean search?); the tools are`},
 		{name: "a variable", env: "all", want: six},
 		{name: "a flag beats a variable", flag: "Read", env: "all", want: "Read"},
 		{name: "a setting", user: `["Read", "Glob"]`, want: "Read Glob"},
 		{name: "a setting bounds calls by hand", user: `["Read"]`, every: true, want: "Read"},
 		{name: "a variable beats a setting", env: "Grep", user: `["Read"]`, want: "Grep"},
+		{name: "a setting names sets", user: `["read-only", "Edit"]`, want: "Read Edit Glob Grep"},
 		{name: "a project takes away", project: `["Read"]`, want: "Read"},
 		{name: "a project takes away from a flag", flag: "all", project: `["Read", "Grep"]`, want: "Read Grep"},
+		{name: "a project takes away all but a set", flag: "all", project: `["read-only"]`, want: "Read Glob Grep"},
 		{name: "a project adds nothing", project: `["all"]`, want: four},
 		{name: "a project leaves something", project: `["Grep"]`, want: four},
 		{name: "a trusted project adds", project: `["all"]`, trust: true, want: six},
-		{name: "an unknown name", flag: "Read,Gerp", fault: `--tools: there is no tool "Gerp" (did you mean Grep?); the tools are Read, Write, Edit, NotebookEdit, Glob, Grep, and all stands for every one`},
+		{name: "an unknown name", flag: "Read,Gerp", fault: `--tools: there is no tool "Gerp" (did you mean Grep?); the tools are Read, Write, Edit, NotebookEdit, Glob, Grep, and the sets of tools core, search, read-only, all`},
 		{name: "an unknown name in a variable", env: "Bash", fault: `FSMCP_TOOLS: there is no tool "Bash"; the tools are`},
 		{name: "no name", flag: " , ", fault: "--tools: no tool is named; the tools are"},
 	} {
@@ -52,6 +59,27 @@ func TestToolsToPublish(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(got.Tools, strings.Fields(c.want)) {
 			t.Errorf("%s: %q, %v", c.name, got.Tools, err)
+		}
+	}
+}
+
+// TestSetsOfTools holds the default to what it was, whatever tools are added, and every set
+// to tools that exist.
+func TestSetsOfTools(t *testing.T) {
+	if got := toolsIn(setCore); !slices.Equal(got, []string{"Read", "Write", "Edit", "NotebookEdit"}) {
+		t.Errorf("core is %q", got)
+	}
+	if got := toolsIn(setReadOnly); !slices.Equal(got, []string{"Read", "Glob", "Grep"}) {
+		t.Errorf("read-only is %q", got)
+	}
+	for _, o := range offeredTools() {
+		if len(o.sets) == 0 {
+			t.Errorf("%s is in no set but all", o.name)
+		}
+		for _, set := range o.sets {
+			if !slices.Contains(ToolSets(), set) {
+				t.Errorf("%s is in the set %q, which is not offered", o.name, set)
+			}
 		}
 	}
 }
