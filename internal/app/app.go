@@ -124,6 +124,7 @@ func New(o Options) (*App, error) {
 	a.Server, err = server.New(server.Options{
 		Version:    o.Version,
 		Tools:      a.idle.wrap(a.Service.Tools(cfg.Tools...)),
+		Unoffered:  slices.DeleteFunc(settings.ToolNames(), func(name string) bool { return slices.Contains(cfg.Tools, name) }),
 		NewSession: a.Service.NewSession,
 		Schemas:    schemas.Files,
 		Facts:      a.Service.Facts(),

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"runtime/debug"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
@@ -204,7 +202,7 @@ func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) 
 	}
 	sp, ok := c.specs[tool]
 	if !ok {
-		c.out.fail(to, m.ID, mcp.INVALID_PARAMS, fmt.Sprintf("There is no tool %s. The tools are %s.", phrase.QuoteAtMost(tool, 80), c.known))
+		c.out.fail(to, m.ID, mcp.INVALID_PARAMS, c.unknownTool(tool))
 		return nil
 	}
 	j := &job{id: bytes.Clone(m.ID), spec: sp, to: to, Job: schedule.Job{Size: size, At: time.Now()}}
@@ -212,7 +210,7 @@ func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) 
 	if modern != nil {
 		j.meta, j.roots = c.info, modern.Roots != nil
 	}
-	args, refused := sp.Decode(m.Args)
+	args, remark, refused := sp.Decode(m.Args)
 	if refused != nil {
 		c.refused(sp, nil, toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id)}, 0, refused)
 		c.settle(j, refused, true)
@@ -221,7 +219,7 @@ func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) 
 	j.args = args
 	j.Key = wire.IDKey(j.id)
 	j.thread = string(meta.Thread)
-	j.call = toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta)}
+	j.call = toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta), Remark: remark}
 	if modern != nil {
 		j.asks, j.retry = asks(modern), retryOf(&m)
 	} else if j.asks = asks(&c.peer.capabilities); j.asks {

@@ -29,7 +29,8 @@ func decodeText(sp *arguments.Spec, args string) (tools.Args, *toolcall.Result) 
 	if err != nil {
 		panic("not JSON: " + args)
 	}
-	return sp.Decode(v)
+	decoded, _, refused := sp.Decode(v)
+	return decoded, refused
 }
 
 func TestDecodeRefusals(t *testing.T) {
@@ -51,7 +52,9 @@ func TestDecodeRefusals(t *testing.T) {
 		{"Read", `{"file_path":"/f","x":1,"x":1}`, `"x" was given twice; give it once.`},
 		{"Read", `{"filePath":"/f"}`, `There is no argument "filePath"; did you mean file_path?`},
 		{"Read", `{"filename":"/f"}`, `There is no argument "filename"; did you mean file_path?`},
-		{"Read", `{"path":"/f"}`, `did you mean file_path?`},
+		{"Read", `{"path":"/f","file_path":"/g"}`, `There is no argument "path".`},
+		{"Read", `{"path":7}`, "file_path must be a string, not a number."},
+		{"Read", `{"path":"/f","path":"/f"}`, `"path" was given twice; give it once.`},
 		{"Read", `{"file":"/f"}`, `did you mean file_path?`},
 		{"Read", `{"file_path":"/f","limits":1}`, `did you mean limit?`},
 		{"Read", `{"file_path":"/f","col":1}`, `did you mean column?`},
@@ -100,10 +103,12 @@ func TestDecodeAccepts(t *testing.T) {
 		{"Read", `{"file_path":"/f","offset":` + strconv.Itoa(math.MaxInt) + `}`, &readArgs{FilePath: "/f", Offset: ptr(math.MaxInt)}},
 		{"Read", `{"\u0066ile_path":""}`, &readArgs{}},
 		{"Read", `{"file_path":"/f","cell_id":"x"}`, &readArgs{FilePath: "/f", CellID: "x"}},
+		{"Read", `{"path":"/f","limit":1}`, &readArgs{FilePath: "/f", Limit: ptr(1)}},
+		{"Write", `{"content":"x","path":"/f"}`, &writeArgs{"/f", "x"}},
 		{"Write", `{"file_path":"/f","content":""}`, &writeArgs{FilePath: "/f"}},
 		{"Write", `{"content":"\b\f\n\r\t\"\\\/\u0000\u00e9\ud83d\ude00é😀","file_path":"/f"}`, &writeArgs{"/f", "\b\f\n\r\t\"\\/\x00" + "é😀é😀"}},
 		{"Edit", `{"file_path":"/f","old_string":"","new_string":"","replace_all":"false"}`, &editArgs{FilePath: "/f"}},
-		{"Edit", `{"file_path":"/f","old_string":"$&","new_string":"\\1","replace_all":true}`, &editArgs{"/f", "$&", `\1`, true}},
+		{"Edit", `{"file_path":"/f","old_string":"$&","new_string":"\\1","replace_all":true}`, &editArgs{"/f", "$&", `\1`, true, 0}},
 	} {
 		got, refused := decodeText(all[c.tool], c.args)
 		if refused != nil {
@@ -128,7 +133,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		args, refused := sp.Decode(v)
+		args, _, refused := sp.Decode(v)
 		if refused != nil {
 			if text := refused.Blocks[0].Text; text == "" || len(text) > 4000 || !utf8.ValidString(text) {
 				t.Fatalf("%q says %q", in, text)

@@ -46,6 +46,7 @@ type (
 		OldString  string `json:"old_string"`
 		NewString  string `json:"new_string"`
 		ReplaceAll bool   `json:"replace_all"`
+		Line       int    `json:"line"`
 	}
 )
 

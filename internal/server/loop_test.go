@@ -721,7 +721,7 @@ func TestCallOutsideAConnection(t *testing.T) {
 	if err != nil || !strings.Contains(string(EncodeResult(r)), `\"file_path\":\"/f\"`) {
 		t.Error(r, err)
 	}
-	if r, err := s.Call(context.Background(), call, "Read", []byte(`{"path":"/f"}`), nil); err != nil || !r.IsError {
+	if r, err := s.Call(context.Background(), call, "Read", []byte(`{"paths":"/f"}`), nil); err != nil || !r.IsError {
 		t.Error(r, err)
 	}
 	if _, err := s.Call(context.Background(), call, "Raed", []byte(`{}`), nil); !errors.Is(err, ErrNoTool) {

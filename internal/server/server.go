@@ -26,7 +26,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rs/zerolog"
 
-	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
@@ -40,6 +39,8 @@ type Options struct {
 	Version string
 	// Tools are published in this order.
 	Tools []tools.Tool
+	// Unoffered names the tools that fsmcp has and this server does not publish.
+	Unoffered []string
 	// NewSession starts the memory of one conversation.
 	NewSession func() *toolcall.Session
 	// Schemas holds NAME.json and NAME.md of each tool.
@@ -201,18 +202,18 @@ func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call
 func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, given []byte, ask func(message string) Answer) (*toolcall.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s (there are %s)", ErrNoTool, phrase.QuoteAtMost(name, 80), s.known)
+		return nil, fmt.Errorf("%w: %s", ErrNoTool, s.unknownTool(name))
 	}
 	v, err := wire.Parse(given)
 	if err != nil {
 		return nil, ErrJSON
 	}
-	args, refused := sp.Decode(v)
+	args, remark, refused := sp.Decode(v)
 	if refused != nil {
 		s.refused(sp, nil, call, 0, refused)
 		return refused, nil
 	}
-	call.CanAsk = ask != nil
+	call.CanAsk, call.Remark = ask != nil, remark
 	result := s.run(ctx, sp, call, args)
 	for range maxQuestions {
 		if result.Question == nil || ask == nil {

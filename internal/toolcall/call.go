@@ -19,6 +19,8 @@ type Call struct {
 	ID string
 	// File is the call's file argument; it is parsed when the call runs if it is not yet.
 	File FileArgument
+	// Remark is on the arguments, for the end of the answer; "" is none.
+	Remark string
 	// Client bounds what the asking client passes on to its model.
 	Client ClientLimits
 	// Consent is the user's answer to the questions that earlier tries of this

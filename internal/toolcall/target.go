@@ -76,7 +76,11 @@ func (o Opener) Open(call Call, op perm.Op) (*Target, Outcome) {
 	if err != nil {
 		return nil, o.refused(call, op, err)
 	}
-	return &Target{File: f}, Outcome{}
+	t := &Target{File: f}
+	if call.Remark != "" {
+		t.Remarks = append(t.Remarks, call.Remark)
+	}
+	return t, Outcome{}
 }
 
 // Decide decides on what is no file, such as the clipboard.

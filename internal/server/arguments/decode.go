@@ -2,6 +2,7 @@ package arguments
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -17,10 +18,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
 
-// Decode reads the arguments of one call into a new argument struct. If they do not fit
-// the schema, it returns an answer instead, which names every fault in sentences that help
-// the caller.
-func (sp *Spec) Decode(v wire.Value) (tools.Args, *toolcall.Result) {
+// Decode reads the arguments of one call into a new argument struct. remark is for the end
+// of the answer; "" is none. If the arguments do not fit the schema, Decode returns an answer
+// instead, which names every fault in sentences that help the caller.
+func (sp *Spec) Decode(v wire.Value) (args tools.Args, remark string, refused *toolcall.Result) {
 	d := decoder{Spec: sp, args: sp.Tool.Args()}
 	d.into = reflect.ValueOf(d.args).Elem()
 	switch v.Kind {
@@ -28,13 +29,14 @@ func (sp *Spec) Decode(v wire.Value) (tools.Args, *toolcall.Result) {
 	case wire.Object:
 		wire.Members(v.Raw, d.member) // its grammar was checked with the message's
 	default:
-		return nil, toolcall.Refuse(sp.Tool.Name, refusal.New(refusal.NotAnObject, sp.Tool.Name, wordFor(v.Kind), sp.known))
+		return nil, "", toolcall.Refuse(sp.Tool.Name, refusal.New(refusal.NotAnObject, sp.Tool.Name, wordFor(v.Kind), sp.known))
 	}
+	d.takeAliases()
 	d.missing()
 	if len(d.wrong) > 0 || len(d.unknown) > 0 {
-		return nil, toolcall.Refuse(sp.Tool.Name, d.refusal())
+		return nil, "", toolcall.Refuse(sp.Tool.Name, d.refusal())
 	}
-	return d.args, nil
+	return d.args, strings.Join(d.remarks, "\n"), nil
 }
 
 // decoder is the state of one decode.
@@ -46,7 +48,15 @@ type decoder struct {
 	present [16]bool // and its value does not mean absence
 	unknown []string
 	others  []string // other names seen so far, to find duplicates
+	aliases []alias  // taken once all names are known
+	remarks []string
 	wrong   []string // whole sentences
+}
+
+// alias is an argument that was given by another name.
+type alias struct {
+	name  string
+	value wire.Value
 }
 
 // maxWrong bounds the sentences of one answer.
@@ -193,8 +203,24 @@ func (d *decoder) unknownArgument(name string, v wire.Value) {
 	case later && (v.Kind == wire.Null || string(v.Raw) == `""`):
 	case later:
 		d.complain(refusal.New(refusal.NotYet, name, why))
+	case d.Own.Aliases[name] != "":
+		d.aliases = append(d.aliases, alias{name, v})
 	case len(d.unknown) < maxWrong:
 		d.unknown = append(d.unknown, name)
+	}
+}
+
+// takeAliases takes the value of each alias whose argument was not given by its own name.
+func (d *decoder) takeAliases() {
+	for _, a := range d.aliases {
+		own := d.Own.Aliases[a.name]
+		i := slices.IndexFunc(d.fields, func(f field) bool { return f.name == own })
+		if d.given[i] {
+			d.unknown = append(d.unknown, a.name)
+			continue
+		}
+		d.field(i, a.value)
+		d.remarks = append(d.remarks, fmt.Sprintf("(%s was taken for %s.)", a.name, own))
 	}
 }
 

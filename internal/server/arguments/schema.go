@@ -39,6 +39,8 @@ type ownKeyword struct {
 	Later              map[string]string `json:"later"`
 	// KeepEmpty names optional strings whose "" means itself, not absence.
 	KeepEmpty []string `json:"keepEmpty"`
+	// Aliases are names that models give arguments of this tool by the habit of another one.
+	Aliases map[string]string `json:"aliases"`
 	// Numbers names strings that are also taken as whole numbers.
 	Numbers []string `json:"numbers"`
 }
@@ -125,6 +127,11 @@ func (sp *Spec) bind(properties []byte, required []string) error {
 	})
 	if err != nil {
 		return err
+	}
+	for alias, own := range sp.Own.Aliases {
+		if !slices.ContainsFunc(sp.fields, func(f field) bool { return f.name == own }) {
+			return fmt.Errorf("%s is an alias of %s, which is no property", alias, own)
+		}
 	}
 	if args.NumField() != len(sp.fields) {
 		return fmt.Errorf("%d properties, but %d struct fields", len(sp.fields), args.NumField())
