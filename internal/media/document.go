@@ -140,4 +140,20 @@ func ParseSections(s string, names []string) ([]int, error) {
 	return slices.Compact(all), nil
 }
 
+// NextCell returns the first cell of a row in the body of a sheet, its name and its value, and the
+// rest of the row. A value holds no tab, so that the name before each tab is that of a cell.
+func NextCell(row string) (name, value, rest string) {
+	name, value, found := strings.Cut(row, "\t")
+	if !found {
+		return "", row, ""
+	}
+	name = name[strings.LastIndexByte(name, ' ')+1:] // behind the mark of a hidden row
+	if next := strings.IndexByte(value, '\t'); next >= 0 {
+		if at := strings.LastIndex(value[:next], " | "); at >= 0 {
+			return name, value[:at], value[at+len(" | "):]
+		}
+	}
+	return name, value, ""
+}
+
 func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }

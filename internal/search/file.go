@@ -56,8 +56,8 @@ func (s *fileSearch) search(f *fsys.File, r *room) error {
 		if err != nil {
 			return err
 		}
-		if n == 0 {
-			s.g.document(s.tally, buf[:got])
+		if n == 0 && s.document(f, buf[:got], r) {
+			return nil
 		}
 		n += got
 		if got == 0 || int64(n) == size && n < len(buf) {
@@ -88,7 +88,13 @@ func (s *fileSearch) searchText(raw []byte, r *room) {
 		}
 		return
 	}
-	s.lines.raw, s.lines.doc = raw, doc
+	s.lines.raw = raw
+	s.searchBody(body, doc, r)
+}
+
+// searchBody searches the text of a file. doc is nil for UTF-8.
+func (s *fileSearch) searchBody(body []byte, doc *text.Doc, r *room) {
+	s.lines.doc = doc
 	for from, limit := 0, 0; from < len(body) && !s.over(); from = limit {
 		if limit = len(body); !s.g.query.Multiline && limit-from > windowSize {
 			limit = match.Behind(body, from+windowSize)

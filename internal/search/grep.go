@@ -32,6 +32,7 @@ func (s *Searcher) Grep(ctx context.Context, scope Scope, q GrepQuery) (*Grepped
 func (s *Searcher) grep(ctx context.Context, scope *Scope, g *grepper) (*Grepped, error) {
 	began := time.Now()
 	out := &Grepped{}
+	g.everyDocument = len(scope.Starts) == 1 && scope.Starts[0].Kind == fsys.Regular
 	var err error
 	if len(scope.Starts) == 1 && scope.Starts[0].Kind == fsys.Regular {
 		out.Outcome, err = s.grepStart(ctx, scope, g)
@@ -102,7 +103,9 @@ type grepper struct {
 	filter  filter.Filter
 	literal []byte // each matching file holds it, unless it is in UTF-16; nil: none is known
 	space   space  // for the lines of one file
-	found   collector
+	// everyDocument: the text of each document is searched, as the call names the file.
+	everyDocument bool
+	found         collector
 	tallies
 }
 
@@ -174,6 +177,7 @@ func (g *grepper) outcome(run *run) Outcome {
 	slices.SortFunc(g.partly, func(a, b PartOfFile) int { return strings.Compare(a.Path, b.Path) })
 	o.Partly = g.partly
 	o.PDFs, o.Office = int(g.pdfs.Load()), int(g.office.Load())
+	o.CutDocuments, o.Scans = int(g.cut.Load()), int(g.scans.Load())
 	return o
 }
 
@@ -218,7 +222,7 @@ func (s *Searcher) searchAgain(ctx context.Context, g *grepper, r *result, free 
 	if err != nil {
 		return nil, true, nil
 	}
-	g = &grepper{query: g.query, pattern: g.pattern, literal: g.literal, space: free}
+	g = &grepper{query: g.query, pattern: g.pattern, literal: g.literal, space: free, everyDocument: true}
 	outcome, err := s.grepFile(ctx, &Scope{Within: within}, g, f, result{root: r.root, rel: r.rel, start: r.start})
 	if found := g.found.sorted(); len(found) > 0 {
 		again = found[0]

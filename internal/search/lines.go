@@ -36,6 +36,8 @@ type lineSearch struct {
 	began time.Time // before it was read
 	raw   []byte
 	doc   *text.Doc // nil: it is UTF-8
+
+	place func(line int) string // of a document; nil: the number of a line is its place
 }
 
 // begin begins a file.
@@ -186,6 +188,9 @@ func (l *lineSearch) keepLine(start, end, number int, context bool) {
 		text = bytes.TrimSuffix(rest, []byte("\r"))
 	}
 	line := Line{Number: number, Context: context, Whole: isShort(text)}
+	if l.place != nil {
+		line.Place = l.place(number)
+	}
 	if line.Whole {
 		line.Parts, line.Exact = []Part{{Column: 1, Text: slices.Clone(text)}}, l.exact(start, end)
 	} else {

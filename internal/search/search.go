@@ -36,13 +36,16 @@ type Options struct {
 	// Workers bounds the goroutines that read files, of all searches together; 0 means
 	// GOMAXPROCS.
 	Workers int
+	// Documents gives the text of PDFs and Office documents; nil: none is searched.
+	Documents Documents
 }
 
 // Searcher runs searches; it is safe for concurrent use. All its searches share one
 // bounded set of workers.
 type Searcher struct {
-	checker *access.Checker
-	slots   chan *room
+	checker   *access.Checker
+	documents Documents
+	slots     chan *room
 	// yieldUntil is the time, in Unix nanoseconds, up to which a processor is left to
 	// other calls.
 	yieldUntil atomic.Int64
@@ -53,7 +56,7 @@ func New(o Options) *Searcher {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Searcher{checker: o.Checker, slots: make(chan *room, o.Workers)}
+	s := &Searcher{checker: o.Checker, documents: o.Documents, slots: make(chan *room, o.Workers)}
 	for i := range o.Workers {
 		s.slots <- &room{last: i > 0 && i == o.Workers-1}
 	}
@@ -107,6 +110,13 @@ type Outcome struct {
 	Partly []PartOfFile
 	// PDFs and Office count the documents of a Grep whose text was not searched.
 	PDFs, Office int
+	// Unread are documents whose text was to be searched and could not be read, absolute and
+	// sorted; at most 20. UnreadMore counts the others.
+	Unread     []string
+	UnreadMore int
+	// CutDocuments counts those whose text was read only in part, Scans the pages of PDFs that
+	// have no text.
+	CutDocuments, Scans int
 	// Unreadable are permitted files and folders that the system does not let the server
 	// read, absolute and sorted; at most 20. UnreadableMore counts the others.
 	Unreadable     []string
@@ -215,6 +225,8 @@ type Line struct {
 	Number int // from 1, counted as Read counts
 	// Context: the line is beside a match and has none.
 	Context bool
+	// Place is the place of a line of a document: page, slide or cell; "" if it is the number.
+	Place string
 	// Gap: lines were left out between the one before in this file and this one.
 	Gap bool
 	// Parts is the whole line in one part, or of a line of more than 500 characters

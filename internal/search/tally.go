@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/search/filter"
 	"github.com/fsmcp/fsmcp/internal/state"
 )
 
@@ -66,7 +65,8 @@ type tallies struct {
 	over         bool // the search is over, also for a worker that begins later
 	partly       []PartOfFile
 	files        atomic.Int64 // that were searched, if only in part
-	pdfs, office atomic.Int64
+	pdfs, office atomic.Int64 // documents that were left out
+	cut, scans   atomic.Int64
 }
 
 // newTally returns the tally of a worker.
@@ -147,20 +147,4 @@ func (g *grepper) take(t *tally, complete bool) {
 		r.cut = r.cut || !t.keeps && !r.binary
 	}
 	g.found.add(&r)
-}
-
-// document notes a file whose text is not searched.
-func (g *grepper) document(t *tally, head []byte) {
-	name := t.result.rel
-	if t.entry != nil {
-		name = t.entry.name
-	} else if t.result.start != nil {
-		name = t.result.start.Path
-	}
-	switch pdf, office := filter.Document(name, head); {
-	case pdf:
-		g.pdfs.Add(1)
-	case office:
-		g.office.Add(1)
-	}
 }

@@ -92,7 +92,11 @@ func New(o Options) *Service {
 		notices:     &toolcall.Notices{},
 		servers:     o.Servers,
 	}
-	s.searches = search.New(search.Options{Checker: o.Access})
+	searched := search.Options{Checker: o.Access}
+	if o.PDFs {
+		searched.Documents = o.Documents
+	}
+	s.searches = search.New(searched)
 	if o.PDFs {
 		s.facts["pdf"] = ""
 	}
@@ -111,7 +115,7 @@ func New(o Options) *Service {
 		pictures: pictureReader{o.Pictures, o.Preferences}, pages: o.Pages, drawFor: o.DrawFor, documents: o.Documents,
 	}
 	s.clipboard = &clipboardReader{read, o.Clipboard}
-	finder := &find.Finder{Opener: s.opener, Searcher: s.searches, Budget: budget}
+	finder := &find.Finder{Opener: s.opener, Searcher: s.searches, Budget: budget, Documents: o.PDFs}
 	s.tools = []Tool{ // in their fixed order
 		published(s, nameRead, true, read.run),
 		published(s, nameWrite, false, (&writer{s.committer}).run),

@@ -16,7 +16,8 @@ import (
 type Filter struct {
 	only, never []glob.Pattern
 	types       []glob.Pattern
-	whole       bool // one of the globs looks at more than the last segment of a name
+	extensions  []string // that globs and the type name, as .pdf
+	whole       bool     // one of the globs looks at more than the last segment of a name
 }
 
 // maxGlobs bounds the patterns that braces stand for.
@@ -43,6 +44,7 @@ func New(globs []string, typ string) (f Filter, err error) {
 				f.never = append(f.never, p)
 			} else {
 				f.only = append(f.only, p)
+				f.extensions = append(f.extensions, extensionOf(one))
 			}
 		}
 	}
@@ -59,6 +61,7 @@ func New(globs []string, typ string) (f Filter, err error) {
 			return f, &TypeError{Type: typ}
 		}
 		f.types = append(f.types, p)
+		f.extensions = append(f.extensions, extensionOf(name))
 	}
 	return f, nil
 }

@@ -31,6 +31,7 @@ d *.d
 dart *.dart
 diff *.diff *.patch
 docker Dockerfile *.dockerfile Dockerfile.*
+docx *.docx
 elixir *.ex *.exs *.eex *.heex *.leex
 elm *.elm
 erlang *.erl *.hrl
@@ -68,10 +69,16 @@ nix *.nix
 objc *.m *.h
 objcpp *.mm *.h
 ocaml *.ml *.mli *.mll *.mly
+odp *.odp
+ods *.ods
+odt *.odt
+office *.docx *.xlsx *.pptx *.odt *.ods *.odp
 org *.org
+pdf *.pdf
 perl *.pl *.pm *.PL *.pod *.t *.perl
 php *.php *.php3 *.php4 *.php5 *.phtml
 powershell *.ps1 *.psm1 *.psd1
+pptx *.pptx
 prisma *.prisma
 protobuf *.proto
 py *.py *.pyi
@@ -104,6 +111,7 @@ vhdl *.vhd *.vhdl
 vim *.vim .vimrc
 vue *.vue
 wasm *.wat *.wast
+xlsx *.xlsx
 xml *.xml *.xsl *.xslt *.xsd *.xjb *.rng *.dtd *.plist
 yaml *.yaml *.yml
 zig *.zig

@@ -113,22 +113,37 @@ func (c closing) timedOut() string {
 	return ended + " Narrow it with " + narrower + "."
 }
 
-// documents says which documents were not searched and how their text is shown.
+// documents says which documents were not searched, or not as a whole, and how to search them.
 func (c closing) documents() string {
-	pdfs, office := c.outcome.PDFs, c.outcome.Office
-	switch {
-	case pdfs > 0 && c.alone():
-		return "Not searched: the text of this PDF. Read shows it with pages."
-	case office > 0 && c.alone():
-		return "Not searched: the text of this Office document."
-	case pdfs > 0 && office > 0:
-		return fmt.Sprintf("Not searched: the text of %s and %s. Read shows that of a PDF with pages.", counted(pdfs, "PDF", "PDFs"), counted(office, "Office document", "Office documents"))
-	case pdfs > 0:
-		return fmt.Sprintf("Not searched: the text of %s. Read shows it with pages.", counted(pdfs, "PDF", "PDFs"))
-	case office > 0:
-		return fmt.Sprintf("Not searched: the text of %s.", counted(office, "Office document", "Office documents"))
+	o := c.outcome
+	var all []string
+	say := func(format string, a ...any) { all = append(all, fmt.Sprintf(format, a...)) }
+	var left, how []string
+	if o.PDFs > 0 {
+		left, how = append(left, counted(o.PDFs, "PDF", "PDFs")), append(how, "*.pdf")
 	}
-	return ""
+	if o.Office > 0 {
+		left, how = append(left, counted(o.Office, "Office document", "Office documents")), append(how, "*.{docx,xlsx,pptx,odt,ods,odp}")
+	}
+	switch {
+	case len(left) == 0:
+	case !c.Documents:
+		say("Not searched: the text of %s. It needs the program fsmcp-media.", strings.Join(left, " and "))
+	case c.alone():
+		say("Not searched: the text of this document. Read shows it.")
+	default:
+		say("Not searched: the text of %s. glob=%q searches it, or path with the name of one.", strings.Join(left, " and "), strings.Join(how, ","))
+	}
+	if len(o.Unread) > 0 {
+		say("Not searched, because the text could not be read: %s. Read says why.", c.naming.list(o.Unread, o.UnreadMore, "document", "documents"))
+	}
+	if o.CutDocuments > 0 {
+		say("Searched only in part, because of size or time: the text of %s.", counted(o.CutDocuments, "document", "documents"))
+	}
+	if o.Scans > 0 {
+		say("Not searched: %s of PDFs without text, such as scans. Read shows them as pictures.", counted(o.Scans, "page", "pages"))
+	}
+	return strings.Join(all, " ")
 }
 
 // initial writes a word as at the beginning of a sentence.
@@ -142,7 +157,7 @@ func initial(word string) string {
 // answer builds the answer of a body and what is below it.
 func (r *finding) answer(body string, below []string, c closing, facts toolcall.Search) toolcall.Outcome {
 	o := c.outcome
-	switch all := o.Complete && len(o.Unreadable) == 0 && o.PDFs+o.Office == 0; {
+	switch all := o.Complete && len(o.Unreadable)+len(o.Unread)+o.PDFs+o.Office+o.CutDocuments+o.Scans == 0; {
 	case c.found > 0:
 	case !all:
 		body = noneSoFar

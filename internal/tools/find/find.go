@@ -34,6 +34,8 @@ type Finder struct {
 	Opener   toolcall.Opener
 	Searcher *search.Searcher
 	Budget   toolcall.Budget
+	// Documents says that the text of PDFs and Office documents can be searched.
+	Documents bool
 }
 
 // named is a number of the arguments.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/search"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -15,11 +16,11 @@ import (
 // piece is one result: a name, or a line with the separator before it. The window of a
 // search counts pieces. What an answer shows and what it records are its pieces.
 type piece struct {
-	text   string
-	file   int           // the index of its file
-	number int           // of the line
-	parts  []search.Part // of the line, as they are in the file
-	exact  []state.Part  // the bytes of the file that text holds as they are
+	text  string
+	file  int           // the index of its file
+	place string        // of the line: its number, or what stands for it in a document
+	parts []search.Part // of the line, as they are in the file
+	exact []state.Part  // the bytes of the file that text holds as they are
 }
 
 // lineStyle says how lines are written.
@@ -61,9 +62,9 @@ func (s lineStyle) line(path string, l search.Line) piece {
 		head = s.naming.name(path) + mark
 	}
 	if s.numbers {
-		head += strconv.Itoa(l.Number) + mark
+		head += placeOf(l) + mark
 	}
-	p := piece{number: l.Number, parts: l.Parts}
+	p := piece{place: placeOf(l), parts: l.Parts}
 	if l.Whole {
 		p.text, p.exact = head, l.Exact
 		for _, part := range l.Parts {
@@ -85,6 +86,14 @@ func (s lineStyle) line(path string, l search.Line) piece {
 	return p
 }
 
+// placeOf is the place of a line as results name it. That of a document comes from its own names.
+func placeOf(l search.Line) string {
+	if l.Place != "" {
+		return phrase.Untagged(fsys.Printable(l.Place))
+	}
+	return strconv.Itoa(l.Number)
+}
+
 // counted writes a number with its noun.
 func counted(n int, one, many string) string {
 	return phrase.Thousands(n) + " " + phrase.Plural(n, one, many)
@@ -101,11 +110,11 @@ func (s lineStyle) notice(files []search.FileMatches, kept []piece) string {
 		if len(name) > noticeName {
 			name = "…" + phrase.Tail(name, noticeName)
 		}
-		return name + ":" + strconv.Itoa(kept[i].number)
+		return name + ":" + kept[i].place
 	}
 	one, many := "", ""
 	if s.alone {
-		one, many, place = "line ", "lines ", func(i int) string { return strconv.Itoa(kept[i].number) }
+		one, many, place = "line ", "lines ", func(i int) string { return kept[i].place }
 	}
 	for i, p := range kept {
 		for _, part := range p.parts {

@@ -318,7 +318,7 @@ func TestStartOnWindows(t *testing.T) {
 }
 
 func TestClosing(t *testing.T) {
-	r := &finding{tool: NameGrep, naming: naming{base: nativetest.Names("/w")}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+	r := &finding{Finder: &Finder{Documents: true}, tool: NameGrep, naming: naming{base: nativetest.Names("/w")}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
 	done := search.Outcome{Complete: true}
 	var folders []string
 	for i := range 20 {
@@ -352,8 +352,10 @@ func TestClosing(t *testing.T) {
 		{"nothing in what can be read", closing{one: "line", outcome: search.Outcome{Complete: true, Unreadable: nativetest.Names("/w/a)")}},
 			"Nothing was found in what was searched.\n(The system does not let fsmcp read a\\).)"},
 		{"documents", closing{one: "line", outcome: search.Outcome{Complete: true, PDFs: 3, Office: 1}},
-			"Nothing was found in what was searched.\n(Not searched: the text of 3 PDFs and 1 Office document. Read shows that of a PDF with pages.)"},
-		{"documents beside a match", closing{shown: 1, found: 1, one: "file", outcome: search.Outcome{Complete: true, PDFs: 1}}, "x\n(Not searched: the text of 1 PDF. Read shows it with pages.)"},
+			"Nothing was found in what was searched.\n(Not searched: the text of 3 PDFs and 1 Office document. glob=\"*.pdf,*.{docx,xlsx,pptx,odt,ods,odp}\" searches it, or path with the name of one.)"},
+		{"documents beside a match", closing{shown: 1, found: 1, one: "file", outcome: search.Outcome{Complete: true, PDFs: 1}}, "x\n(Not searched: the text of 1 PDF. glob=\"*.pdf\" searches it, or path with the name of one.)"},
+		{"documents in part", closing{one: "line", outcome: search.Outcome{Complete: true, Unread: nativetest.Names("/w/a.pdf"), CutDocuments: 1, Scans: 2}},
+			"Nothing was found in what was searched.\n(Not searched, because the text could not be read: a.pdf. Read says why. Searched only in part, because of size or time: the text of 1 document. Not searched: 2 pages of PDFs without text, such as scans. Read shows them as pictures.)"},
 		{"out of time", closing{shown: 1, found: 1, counts: true, all: "1 matching line in 1 file", outcome: search.Outcome{NotSearched: folders, NotSearchedMore: 12}},
 			"x\n(At least 1 matching line in 1 file.)\n(This is not all: the search ended after 10 seconds. Not searched in full: d00, d01, d02, d03, d04 and 27 more folders. Narrow it with path, glob or type.)"},
 		{"unreadable", closing{shown: 1, found: 1, outcome: search.Outcome{Complete: true, Unreadable: nativetest.Names("/w/root")}}, "x\n(The system does not let fsmcp read root.)"},

@@ -1,0 +1,147 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
+)
+
+// echo reads a document as its own bytes, and counts how often.
+type echo struct{ reads atomic.Int32 }
+
+func (e *echo) OfficeText(_ context.Context, file io.ReaderAt, size int64, q media.DocumentRequest) (*media.Document, error) {
+	e.reads.Add(1)
+	raw, err := io.ReadAll(io.NewSectionReader(file, 0, size))
+	if bytes.HasPrefix(raw, []byte("broken")) {
+		return nil, &media.DamageError{What: string(raw)}
+	}
+	return &media.Document{Body: string(raw), Sections: []media.Section{{Size: len(raw)}}}, err
+}
+
+func (e *echo) OfficePictures(context.Context, io.ReaderAt, int64, []string) ([][]byte, error) {
+	return nil, nil
+}
+
+// PDFText reads a PDF one byte a page, a page a job.
+func (e *echo) PDFText(_ context.Context, file io.ReaderAt, size int64, q media.DocumentRequest) (*media.Document, error) {
+	e.reads.Add(1)
+	b := make([]byte, 1)
+	if size == 0 {
+		return &media.Document{Kind: media.Pages}, nil
+	}
+	_, err := file.ReadAt(b, int64(q.From-1))
+	d := &media.Document{Kind: media.Pages, Count: int(size), Body: string(b), Sections: []media.Section{{Size: 1}}}
+	if int64(q.From) < size {
+		d.Next = q.From + 1
+	}
+	return d, err
+}
+
+func open(t *testing.T, name string) *fsys.File {
+	t.Helper()
+	path, err := fsys.Lexer{OS: runtime.GOOS}.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := fsys.NewResolver().Resolve(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := dir.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close(); dir.Close() })
+	return f
+}
+
+// Over generated changes of files, with new times and with the old ones, a store that keeps texts
+// gives what one gives that keeps none. The control arm trusts the stamp of a file that has just
+// changed, and gives an old text.
+func TestKeptTextsAreThoseOfTheFile(t *testing.T) {
+	dir := t.TempDir()
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		kept, plain := &echo{}, &echo{}
+		with := New(Options{Office: kept, PDFs: kept, Now: time.Now})
+		without := New(Options{Office: plain, PDFs: plain, Now: time.Now, Uncached: true})
+		old := time.Now().Add(-time.Hour)
+		for step := range 40 {
+			name := filepath.Join(dir, fmt.Sprintf("%d-%d", seed, r.IntN(3)))
+			if text := []string{"one", "two", "broken", "", "six"}[r.IntN(5)]; r.IntN(2) == 0 || step < 3 {
+				if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				if r.IntN(2) == 0 { // as an archiver does that keeps times
+					os.Chtimes(name, old, old)
+				}
+			}
+			if _, err := os.Stat(name); err != nil {
+				continue
+			}
+			pdf := r.IntN(4) == 0 && seed%2 == 1
+			if seed%2 == 1 {
+				pdf = true
+			}
+			f := open(t, name)
+			got, gotErr := with.Text(t.Context(), f, pdf)
+			want, wantErr := without.Text(t.Context(), f, pdf)
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotErr, wantErr) {
+				t.Fatalf("seed %d, step %d: %+v %v, want %+v %v", seed, step, got, gotErr, want, wantErr)
+			}
+		}
+		if kept.reads.Load() >= plain.reads.Load() {
+			t.Errorf("seed %d: nothing was kept: %d reads, %d without", seed, kept.reads.Load(), plain.reads.Load())
+		}
+	}
+	// The control arm.
+	name := filepath.Join(dir, "control")
+	os.WriteFile(name, []byte("one"), 0o666)
+	careless := New(Options{Office: &echo{}, Now: func() time.Time { return time.Now().Add(time.Hour) }}) // every stamp is settled
+	first, _ := careless.Text(t.Context(), open(t, name), false)
+	for range 1000 { // until a write falls into the clock's grain
+		stamp, _ := open(t, name).Stamp()
+		os.WriteFile(name, []byte("two"), 0o666)
+		if now, _ := open(t, name).Stamp(); now.Same(stamp) {
+			if second, _ := careless.Text(t.Context(), open(t, name), false); second != first {
+				t.Error("the control arm noticed a change that no stamp shows")
+			}
+			return
+		}
+		os.WriteFile(name, []byte("one"), 0o666)
+		careless = New(careless.Options)
+		first, _ = careless.Text(t.Context(), open(t, name), false)
+	}
+	t.Log("no write fell into the clock's grain: the control arm was not tried")
+}
+
+// What is kept stays within the bound.
+func TestKeptTextsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	s := New(Options{Office: &echo{}, Now: time.Now})
+	for i := range 40 {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		os.WriteFile(name, bytes.Repeat([]byte{byte(i)}, 1<<20), 0o666)
+		if _, err := s.Text(t.Context(), open(t, name), false); err != nil {
+			t.Fatal(err)
+		}
+		if s.size > keptBytes || len(s.kept) > 16 {
+			t.Fatalf("%d bytes of %d texts", s.size, len(s.kept))
+		}
+	}
+	if len(s.kept) < 10 {
+		t.Errorf("only %d texts are kept", len(s.kept))
+	}
+}
