@@ -74,6 +74,19 @@ func lastRunes(s string, n int) string {
 	return s[at:]
 }
 
+// LastLines shows the last two lines of a text as numbered lines, or the last one, if they fit
+// in room bytes. shown are their bytes in the file.
+func LastLines(d *text.Doc, room int) (body string, shown span.Set) {
+	l := LinesOf(d)
+	for n := 2; n > 0 && d.Text != ""; n-- {
+		from := l.back(l.Start(len(l.Text)-1), n-1)
+		if body = l.number(l.Text[from:], l.at(from)); len(body) <= room {
+			return body, span.Set{}.Add(span.Span{Start: d.RawOffset(from), End: int64(len(d.Raw))})
+		}
+	}
+	return "", nil
+}
+
 // Line returns line n of a text as a range of it with its line break; n counts from 1. Behind
 // the last line it is one byte beyond the text, where nothing starts.
 func (l Lines) Line(n int) span.Span {

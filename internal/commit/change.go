@@ -22,6 +22,9 @@ type Change struct {
 	From *state.Content
 	// Splices turn them into the new ones.
 	Splices []span.Splice
+	// Tail holds the last bytes of the file that a change was worked out from which only adds to
+	// them, without the others (From is nil then); nil for other changes.
+	Tail []byte
 	// Remove says that the file is to be taken away instead.
 	Remove bool
 	// Now holds the new bytes if they are small, and their hash; nil if neither is known.

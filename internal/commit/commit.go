@@ -22,6 +22,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -325,8 +326,17 @@ func fits(c *Change, old *fsys.File) bool {
 		return old == nil && c.Stamp == fsys.Stamp{}
 	case c.From != nil:
 		return hasBytes(old, c.From.Raw)
+	case c.Tail != nil:
+		return endsIn(old, c.Stamp.Size, c.Tail)
 	}
 	return c.Stamp.Size == 0 && hasBytes(old, nil)
+}
+
+// endsIn reports whether a file has a size and these last bytes.
+func endsIn(f *fsys.File, size int64, tail []byte) bool {
+	now, err := f.Stamp()
+	buf := make([]byte, len(tail))
+	return err == nil && now.Size == size && span.ReadFull(f, buf, size-int64(len(tail))) == nil && bytes.Equal(buf, tail)
 }
 
 // compareBuffer bounds the bytes that are compared at a time.

@@ -122,13 +122,14 @@ const (
 	clipboardFailed         = "io: The clipboard cannot be read: %s says %q. Ask the user to save its content as a file, and read that."
 
 	// Write and Edit.
-	IsNotebook      = "notebook: File is a Jupyter Notebook. Use the NotebookEdit to edit this file.\nPath: %s"
-	Exists          = "exists: Cannot create new file - file already exists.\nPath: %s. To change it, give the text to replace as old_string; to replace all of it, use Write."
-	TooLargeToEdit  = "too_large: File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s."
-	TooLittleMemory = "too_large: File is too large to edit now (%s): it is changed in memory, and %s are free. Make the same call again later, or change it with another program. Path: %s."
-	StubAsText      = "bad_argument: %s is the notice that a file is unchanged, not a file's text. Read the file again and send the text itself."
-	StrayBytes      = "not_encodable: %s holds %d bytes that are no valid text in its encoding; Write would lose them. Use Edit, which keeps them byte for byte."
-	unencodable     = "not_encodable: The file's encoding cannot hold the character %s (U+%04X, line %d of the new text). Nothing was changed. Leave that character out or write it in another way."
+	IsNotebook       = "notebook: File is a Jupyter Notebook. Use the NotebookEdit to edit this file.\nPath: %s"
+	Exists           = "exists: Cannot create new file - file already exists.\nPath: %s. To change it, give the text to replace as old_string; to replace all of it, use Write."
+	TooLargeToEdit   = "too_large: File is too large to edit (%s). Maximum editable file size is 1 GiB. Path: %s."
+	TooLargeToAppend = "too_large 10: File is too large to append to (%s). Maximum size is 1 GiB. Path: %s."
+	TooLittleMemory  = "too_large: File is too large to edit now (%s): it is changed in memory, and %s are free. Make the same call again later, or change it with another program. Path: %s."
+	StubAsText       = "bad_argument: %s is the notice that a file is unchanged, not a file's text. Read the file again and send the text itself."
+	StrayBytes       = "not_encodable: %s holds %d bytes that are no valid text in its encoding; Write would lose them. Use Edit, which keeps them byte for byte."
+	unencodable      = "not_encodable: The file's encoding cannot hold the character %s (U+%04X, line %d of the new text). Nothing was changed. Leave that character out or write it in another way."
 
 	BadLine         = "bad_argument: line is the number of the line in which the match starts, counted from 1; %d is negative."
 	noMatch         = "no_match: String to replace not found in file.\nString: %.1000s\nPath: %s\n%s"

@@ -33,6 +33,7 @@ func (a *ReadArgs) Target() string { return a.FilePath }
 type WriteArgs struct {
 	FilePath string `json:"file_path"`
 	Content  string `json:"content"`
+	Append   bool   `json:"append"`
 }
 
 // Target is the file argument as it arrived.
@@ -40,7 +41,11 @@ func (a *WriteArgs) Target() string { return a.FilePath }
 
 // Intent tells the user what the call is about to do.
 func (a *WriteArgs) Intent() string {
-	return fmt.Sprintf("It writes %s (%s).", phrase.LinesOf(a.Content), phrase.Bytes(int64(len(a.Content))))
+	verb := "writes"
+	if a.Append {
+		verb = "appends"
+	}
+	return fmt.Sprintf("It %s %s (%s).", verb, phrase.LinesOf(a.Content), phrase.Bytes(int64(len(a.Content))))
 }
 
 // EditArgs are the arguments of Edit.

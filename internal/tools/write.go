@@ -31,7 +31,7 @@ func (w *writer) run(ctx context.Context, call toolcall.Call, a *WriteArgs) tool
 	if isStub(a.Content) {
 		return toolcall.Failed(refusal.New(refusal.StubAsText, "content"))
 	}
-	return w.committer.Commit(ctx, call, perm.Write, &writing{by: w.committer, call: call, content: a.Content})
+	return w.committer.Commit(ctx, call, perm.Write, &writing{by: w.committer, call: call, content: a.Content, append: a.Append})
 }
 
 // writing is one Write under way.
@@ -39,6 +39,7 @@ type writing struct {
 	by      *commit.Committer
 	call    toolcall.Call
 	content string
+	append  bool // content goes behind what the file holds
 	created bool // the first look found no file
 }
 
@@ -47,6 +48,8 @@ func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	switch {
 	case old == nil:
 		return w.create(s)
+	case w.append:
+		return w.extend(ctx, s, old)
 	case w.created:
 		return nil, save.ErrExists
 	}
