@@ -3,6 +3,7 @@
 package winetest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -77,7 +78,7 @@ func (n Names) addDrives(text string) string {
 			drive := "Z:"
 			if i > 0 && text[i-1] == ':' {
 				drive = "" // it is there
-			} else if i > 0 && text[i-1] == '/' {
+			} else if i > 0 && text[i-1] == '/' || strings.HasSuffix(text[:i], "file://localhost") {
 				drive = "/Z:"
 			}
 			text = text[:i] + drive + text[i:]
@@ -87,44 +88,67 @@ func (n Names) addDrives(text string) string {
 	return text
 }
 
-// The separators in JSON are escaped, once or, in JSON within JSON, twice.
 var (
-	jsonName     = regexp.MustCompile(`\bZ:(?:(?:\\\\){1,2}[^\\/"<>|*?:\r\n\t]*)+`)
-	textName     = regexp.MustCompile(`\bZ:(?:\\{1,2}[^\\/"<>|*?:\r\n\t]*)+`)
-	jsonRelative = regexp.MustCompile(`[^\s\\/"'<>|*?:()]+(?:(?:\\\\){1,2}[^\s\\/"'<>|*?:()]+)+`)
-	textRelative = regexp.MustCompile(`[^\s\\/"'<>|*?:()]+(?:\\{1,2}[^\s\\/"'<>|*?:()]+)+`)
+	jsonString   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	homeName     = regexp.MustCompile(`%USERPROFILE%((?:\\{1,2}[^\\/"<>|*?:\r\n\t]+)+)`)
+	absoluteName = regexp.MustCompile(`\b[zZ]:(?:\\{1,2}[^\\/"<>|*?:\r\n\t]*)+`)
+	relativeName = regexp.MustCompile(`[^\s\\/"'<>|*?:()]+(?:\\{1,2}[^\s\\/"'<>|*?:()]+)+`)
 	separators   = regexp.MustCompile(`\\+`)
 )
 
 // FromWindows translates what a program has written, a line of JSON or another text: names
 // with the drive, and relative names that lie in one of the folders. A name that mixes both
 // separators stays as it is, so that a test sees it.
-func (n Names) FromWindows(text string, json bool) string {
-	absolute, relative := textName, textRelative
-	if json {
-		absolute, relative = jsonName, jsonRelative
-	}
-	if strings.Contains(text, "Z:") {
-		text = replaceAll(absolute, text, func(s, next string) string {
-			last := strings.LastIndexByte(s, '\\')
-			if blank := strings.IndexByte(s[last+1:], ' '); blank < 0 && strings.HasPrefix(next, "/") {
-				return s
-			}
-			return separators.ReplaceAllString(s[2:], "/")
-		})
-		text = strings.ReplaceAll(text, "/Z:/", "/") // of a rule or a URI
-		for _, root := range n.Roots {
-			text = strings.ReplaceAll(text, "(Z:"+root, "("+root)
-		}
-	}
-	if !strings.Contains(text, `\`) {
+func (n Names) FromWindows(text string, isJSON bool) string {
+	if !strings.Contains(text, `\`) && !strings.Contains(text, "Z:") {
 		return text
 	}
-	return replaceAll(relative, text, func(s, next string) string {
-		if !n.hasEntry(s[:strings.IndexByte(s, '\\')]) || strings.HasPrefix(next, "/") {
-			return s
+	if isJSON {
+		return jsonString.ReplaceAllStringFunc(text, n.stringFromWindows)
+	}
+	return n.textFromWindows(text)
+}
+
+// stringFromWindows translates a string of JSON, which may itself hold JSON. One that holds
+// no name stays as it is spelled.
+func (n Names) stringFromWindows(quoted string) string {
+	var text string
+	if json.Unmarshal([]byte(quoted), &text) != nil {
+		return quoted
+	}
+	changed := n.textFromWindows(text)
+	if changed == text {
+		return quoted
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(changed) != nil {
+		return quoted
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func (n Names) textFromWindows(text string) string {
+	text = replaceAll(absoluteName, text, func(name, next string) string {
+		last := strings.LastIndexByte(name, '\\')
+		if blank := strings.IndexByte(name[last+1:], ' '); blank < 0 && strings.HasPrefix(next, "/") {
+			return name
 		}
-		return separators.ReplaceAllString(s, "/")
+		return separators.ReplaceAllString(name[2:], "/")
+	})
+	text = homeName.ReplaceAllStringFunc(text, func(name string) string {
+		return "~" + separators.ReplaceAllString(name[len("%USERPROFILE%"):], "/")
+	})
+	text = strings.ReplaceAll(text, "/Z:/", "/") // of a rule or a URI
+	for _, root := range n.Roots {
+		text = strings.ReplaceAll(text, "(Z:"+root, "("+root)
+	}
+	return replaceAll(relativeName, text, func(name, next string) string {
+		if !n.hasEntry(name[:strings.IndexByte(name, '\\')]) || strings.HasPrefix(next, "/") {
+			return name
+		}
+		return separators.ReplaceAllString(name, "/")
 	})
 }
 
@@ -138,14 +162,20 @@ func (n Names) hasEntry(name string) bool {
 	return name == "." || name == ".." || name == "~"
 }
 
-// replaceAll replaces each match. change also gets what comes after it.
+// replaceAll replaces each match. change also gets what comes after it. The letter of a
+// drive is no part of a match: another name begins with it.
 func replaceAll(re *regexp.Regexp, text string, change func(match, next string) string) string {
 	var out strings.Builder
-	done := 0
-	for _, m := range re.FindAllStringIndex(text, -1) {
-		out.WriteString(text[done:m[0]])
-		out.WriteString(change(text[m[0]:m[1]], text[m[1]:]))
-		done = m[1]
+	for {
+		m := re.FindStringIndex(text)
+		if m == nil {
+			return out.String() + text
+		}
+		end := m[1]
+		if strings.HasPrefix(text[end:], `:\`) && end-m[0] > 3 {
+			end--
+		}
+		out.WriteString(text[:m[0]] + change(text[m[0]:end], text[end:]))
+		text = text[end:]
 	}
-	return out.String() + text[done:]
 }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -30,16 +31,18 @@ type settings struct {
 	Roots []string
 	Base  string // the assignment that says where Wine is
 	Hangs string // the file that gets a line for each process that hung
+	Path  string // the folder of programs that stand for those of Linux
 }
 
 // Proxy returns the assignment that makes RunProxy run the program for a script.
 func (w *Wine) Proxy(home, temp, hangs string, roots []string) string {
-	b, _ := json.Marshal(settings{Words: w.Words(home, temp, w.FSMCP()), Home: 4, Roots: roots, Base: w.baseVariable(), Hangs: hangs})
+	b, _ := json.Marshal(settings{Words: w.Words(home, temp, w.FSMCP()), Home: 4, Roots: roots, Base: w.baseVariable(), Hangs: hangs, Path: w.relayedDir()})
 	return Variable + "=" + string(b)
 }
 
-// atMost bounds a command that is no server.
-const atMost = 2 * time.Minute
+// A command that is no server, and a server that has answered nothing yet, has hung if it
+// uses no processor for that long.
+const idleAtMost = 15 * time.Second
 
 // RunProxy runs the program for Windows in place of this process: with its arguments, its
 // environment and its standard streams, names translated. It returns the exit status.
@@ -61,6 +64,9 @@ func RunProxy() int {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.Env = append(run.environment(), s.Base)
+	if relay, err := n.relay(); err == nil {
+		cmd.Env = append(cmd.Env, RelayVariable+"="+relay, "WINEPATH="+Name(s.Path))
+	}
 	return run.run(cmd)
 }
 
@@ -68,6 +74,7 @@ type proxied struct {
 	names        Names
 	token, hangs string
 	pipes        sync.WaitGroup
+	asked, wrote atomic.Bool // whether anything came in, and went out
 }
 
 func (p *proxied) environment() []string {
@@ -112,14 +119,15 @@ func (p *proxied) run(cmd *exec.Cmd) int {
 		_ = cmd.Wait()
 		close(ended)
 	}()
-	begin := time.Now()
+	idle := idleness{since: time.Now()}
 	for tick := time.NewTicker(time.Second); ; {
 		select {
 		case <-ended:
 			tick.Stop()
 			return cmd.ProcessState.ExitCode()
 		case <-tick.C:
-			if late := !serves && time.Since(begin) > atMost; late || p.hung() {
+			waits := serves && (p.wrote.Load() || !p.asked.Load())
+			if late := idle.of(p.processes()) > idleAtMost && !waits; late || p.hung() {
 				p.note(late)
 				p.kill()
 				_ = cmd.Process.Kill()
@@ -132,11 +140,13 @@ func (p *proxied) run(cmd *exec.Cmd) int {
 func (p *proxied) copyOut(to io.Writer, from io.Reader) {
 	defer p.pipes.Done()
 	p.copyLines(to, from, func(line []byte) []byte {
+		p.wrote.Store(p.wrote.Load() || to == os.Stdout)
 		return []byte(p.names.FromWindows(string(line), len(line) > 0 && (line[0] == '{' || line[0] == '[')))
 	})
 }
 
 func (p *proxied) toWindows(line []byte) []byte {
+	p.asked.Store(true)
 	return []byte(p.names.JSONToWindows(string(line)))
 }
 
@@ -153,6 +163,28 @@ func (p *proxied) copyLines(to io.Writer, from io.Reader, change func([]byte) []
 			return
 		}
 	}
+}
+
+// idleness tells how long processes have used no processor.
+type idleness struct {
+	used  int64
+	since time.Time
+}
+
+func (i *idleness) of(pids []int) time.Duration {
+	used := int64(0)
+	for _, pid := range pids {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 12 {
+			user, _ := strconv.ParseInt(string(fields[11]), 10, 64)
+			system, _ := strconv.ParseInt(string(fields[12]), 10, 64)
+			used += user + system
+		}
+	}
+	if used != i.used {
+		i.used, i.since = used, time.Now()
+	}
+	return time.Since(i.since)
 }
 
 // hung reports whether a process has ended but for one thread, for at least a second. About

@@ -1,10 +1,5 @@
 //go:build linux
 
-// Package winetest lets tests on Linux run programs for Windows under Wine, which
-// ".ci/wine" finds or installs. It builds the programs, starts them for a user with a home
-// of the test's own, and translates names.
-//
-// Wine is not Windows: docs/platforms.md lists what it cannot try.
 package winetest
 
 import (
@@ -31,7 +26,11 @@ func (w *Wine) FSMCP() string  { return filepath.Join(w.dir, "fsmcp.exe") }
 func (w *Wine) Media() string  { return filepath.Join(w.dir, "media", "fsmcp-media.exe") }
 func (w *Wine) Helper() string { return filepath.Join(w.dir, "helper.exe") }
 
-var find = sync.OnceValues(func() (*Wine, error) {
+// Cache is the folder of what is compiled for Media.
+func (w *Wine) Cache() string { return filepath.Join(w.dir, "cache") }
+
+// Get returns Wine with the programs, or why there is none.
+var Get = sync.OnceValues(func() (*Wine, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return nil, err
@@ -42,13 +41,13 @@ var find = sync.OnceValues(func() (*Wine, error) {
 		return nil, errors.New(strings.TrimSpace(string(out)))
 	}
 	_, w.base, _ = strings.Cut(strings.TrimSpace(string(out)), " ")
-	return w, w.build(root)
+	return w, errors.Join(w.build(root), w.stay())
 })
 
 // Find returns Wine. Where there is none it skips the test loudly.
 func Find(t testing.TB) *Wine {
 	t.Helper()
-	w, err := find()
+	w, err := Get()
 	if w == nil {
 		t.Skipf("!!! NOT TESTED: no program for Windows can run here: %v !!!", err)
 	}
@@ -88,7 +87,17 @@ func (w *Wine) build(root string) error {
 			return fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
 		}
 	}
-	return nil
+	return w.makeRelayed()
+}
+
+// stay starts a program for Windows that waits as long as this process lives. Without one
+// the server of Wine and its services start anew for each program.
+func (w *Wine) stay() error {
+	cmd := w.Command(os.TempDir(), w.Helper(), "serve")
+	if _, err := cmd.StdinPipe(); err != nil {
+		return err
+	}
+	return cmd.Start()
 }
 
 // Words are the program and its first arguments that run a program for Windows under Wine,

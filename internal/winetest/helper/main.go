@@ -4,6 +4,8 @@
 //	helper serve                             opens and changes files as the test says
 //	helper nothing                           ends at once
 //	helper tick FILE                         appends to a file, every 100 ms
+//
+// Under another name it stands for the program of Linux of that name.
 package main
 
 import (
@@ -12,10 +14,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/winetest"
 )
 
 func main() {
+	if address := os.Getenv(winetest.RelayVariable); address != "" {
+		program, _ := os.Executable()
+		if name := strings.TrimSuffix(filepath.Base(program), ".exe"); name != "helper" {
+			os.Exit(runOnLinux(address, name))
+		}
+	}
 	if len(os.Args) < 2 {
 		os.Exit(2)
 	}
