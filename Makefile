@@ -125,6 +125,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
+	@$(MAKE) --no-print-directory wine-part
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
 # "make check" vets everything, so that these tests do not.
@@ -164,19 +165,18 @@ faults: build ## after a change to saving, locking, history, workers, permission
 	FSMCP_HOSTILE_SERVERS=1 $(GO) test -count=1 -timeout 10m -run TestHostileLanguageServers ./cmd/fsmcp
 	FSMCP_LSP_EDITS=50 $(GO) test -count=1 -timeout 10m -v -run 'WithGopls' ./internal/clienttest | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
+	@$(MAKE) --no-print-directory wine
 
-# Not a part of "make test" yet: of one script in three, 31 of about 165 do not pass under
-# Wine and are not in the table of those that differ.
 wine: ## after a change of what Windows does: all scripts with the program for Windows under Wine, which it installs, and attacks on it
 	@.ci/wine setup
 	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud -v all=1
 	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
 	$(GO) test -count=1 -timeout 60m -v -run TestWine ./internal/faults | .ci/loud -v all=1
 
-# One script in three, and fewer rounds.
-wine-part:
+# More than 150 quick scripts, and the attacks with fewer rounds.
+wine-part: ## a part of test: scripts and attacks with the program for Windows under Wine
 	@.ci/wine setup
-	FSMCP_WINE=part $(GO) test -count=1 -timeout 10m -v -run 'TestScriptsUnderWine|TestWine' ./cmd/fsmcp ./internal/faults | .ci/loud -v all=1
+	FSMCP_WINE=part $(GO) test -count=1 -timeout 10m -vet=off -v -run '^(TestScriptsUnderWine|TestWine.*)$$' ./cmd/fsmcp ./internal/faults | .ci/loud -v all=1
 
 cross: ## a part of test: build and vet for the other systems, and test what this system can run of them
 	@for target in darwin/arm64 windows/amd64; do \

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -331,13 +332,19 @@ func foreign(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // holdOpen opens a file for writing in this process, which is another program to
-// the server, until release.
+// the server, until release. A program for Windows sees those for Windows alone.
 func (d *driver) holdOpen(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 1, "hold-open-for-writing FILE")
-	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY|os.O_APPEND, 0)
+	var f io.Closer
+	var err error
+	if name := ts.MkAbs(args[0]); d.windows != nil {
+		f, err = d.windows.hold(name)
+	} else {
+		f, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	}
 	ts.Check(err)
 	if d.openFiles == nil {
-		d.openFiles = map[string]*os.File{}
+		d.openFiles = map[string]io.Closer{}
 	}
 	d.openFiles[args[0]] = f
 }

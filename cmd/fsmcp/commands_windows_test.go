@@ -6,7 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Scripts with these commands are not in testdata/windows_scripts.txt.
+// Scripts with these commands do not run on Windows: see unixProgram.
 var forge, wantMode, mkfifo, mksock = notHere, notHere, notHere, notHere
 
 func notHere(ts *testscript.TestScript, neg bool, args []string) {

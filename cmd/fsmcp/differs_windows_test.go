@@ -1,27 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-// differs names the scripts that are not in testdata/windows_scripts.txt, which lists those
-// that passed as a Windows program under Wine without sh and other programs of unix.
-var differs = notListed()
+// differs names the scripts that do not run on Windows, as a table and their own text say.
+var differs = notNative()
 
-func notListed() map[string]string {
-	listed, _ := os.ReadFile(filepath.Join("..", "..", "testdata", "windows_scripts.txt"))
-	has := make(map[string]bool)
-	for _, name := range strings.Fields(string(listed)) {
-		has[name] = true
+// notNative returns the scripts that do not run on Windows itself: those of the table, and
+// those that need a program of Unix, with the program.
+func notNative() map[string]string {
+	out, err := differsOnWindows()
+	if err != nil {
+		panic(err)
 	}
 	files, _ := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
-	left := make(map[string]string)
 	for _, file := range files {
-		if name := strings.TrimSuffix(filepath.Base(file), ".txtar"); !has[name] {
-			left[name] = "it needs sh or another program of unix, or has never passed as a Windows program"
+		b, _ := os.ReadFile(file)
+		if program := unixProgram(string(b)); program != "" {
+			out[scriptName(file)] = cmp.Or(out[scriptName(file)], "it needs "+program)
 		}
 	}
-	return left
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,13 +38,16 @@ type driver struct {
 	spent     time.Duration // so long of a processor;
 	again     func()        // which makes it once more
 	calls     int
-	openFiles map[string]*os.File
+	openFiles map[string]io.Closer
 	cleanups  []func() error
 	ids       map[string]string // of changes, by those that a page of docs has
 }
 
 // windowsPrograms are the programs that scripts run under Wine.
-type windowsPrograms interface{ Media() string }
+type windowsPrograms interface {
+	media() (path, compiled string, err error)
+	hold(name string) (io.Closer, error)
+}
 
 func driverOf(ts *testscript.TestScript) *driver { return ts.Value(driverKey{}).(*driver) }
 
@@ -166,6 +170,9 @@ func (d *driver) uid() int {
 	if d.asUID != 0 {
 		return d.asUID
 	}
+	if d.windows != nil {
+		return -1
+	}
 	return os.Geteuid()
 }
 
@@ -182,13 +189,14 @@ func (d *driver) fold(s string) string {
 	if filepath.Separator == '/' {
 		return s
 	}
-	return foldedName.ReplaceAllStringFunc(s, func(name string) string {
+	s = foldedName.ReplaceAllStringFunc(s, func(name string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(name, `\\`, "/"), `\`, "/")
 	})
+	return strings.ReplaceAll(s, "%USERPROFILE%/", "~/")
 }
 
-// foldedName matches a name below one of the folders of a script.
-var foldedName = regexp.MustCompile(`\$(WORK|HOME|OUTSIDE)(\\{1,2}[^\\\s"'<>|:*?]+)+`)
+// foldedName matches a name below one of the folders of a script, or as advice spells it.
+var foldedName = regexp.MustCompile(`(\$(WORK|HOME|OUTSIDE)|%USERPROFILE%)(\\{1,2}[^\\\s"'<>|:*?]+)+`)
 
 // arguments are given inline as JSON or as a file that holds them.
 func (d *driver) arguments(ts *testscript.TestScript, s string) json.RawMessage {

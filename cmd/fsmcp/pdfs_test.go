@@ -57,14 +57,19 @@ func compileFor(path string) error {
 // useMedia sets $MEDIA to the words that give a server its companion, and the
 // code that was compiled for it by an earlier script.
 func useMedia(ts *testscript.TestScript, neg bool, args []string) {
-	path, err := companion()
+	path, compiled, err := driverOf(ts).media()
 	ts.Check(err)
-	compiled := path + "-cache"
-	if w := driverOf(ts).windows; w != nil {
-		path = w.Media()
-	}
 	ts.Setenv("MEDIA", path)
 	ts.Setenv("COMPILED", compiled)
+}
+
+// media returns the companion, and the folder of what was compiled for it.
+func (d *driver) media() (path, compiled string, err error) {
+	if d.windows != nil {
+		return d.windows.media()
+	}
+	path, err = companion()
+	return path, path + "-cache", err
 }
 
 // pdf FILE PAGES [EXTRA] writes a PDF of so many pages, with an outline. Each

@@ -58,14 +58,17 @@ func scriptFiles(t *testing.T) []string {
 	if all-len(files) != len(differs) {
 		t.Errorf("%d scripts are left out, not %d", all-len(files), len(differs))
 	}
-	files = slices.DeleteFunc(files, isForWindows)
+	if runtime.GOOS != "windows" {
+		files = slices.DeleteFunc(files, isForWindows)
+	}
 	return files
 }
 
 func scriptName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
 
-// isForWindows reports whether a script tests what Windows alone does: see TestScriptsUnderWine.
-func isForWindows(file string) bool { return strings.HasSuffix(scriptName(file), "_windows") }
+// isForWindows reports whether a script says in the words of Windows what another one
+// promises, or tests what Windows alone does: see TestScriptsUnderWine.
+func isForWindows(file string) bool { return strings.HasSuffix(scriptName(file), "_on_windows") }
 
 // setUpScript gives a script a home and a folder outside its workspace, both
 // beside $WORK, so that neither is inside the other.
@@ -105,8 +108,8 @@ func setUpScript(env *testscript.Env) error {
 
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
-	case "wine":
-		return false, nil
+	case "onwindows": // the program is that for Windows
+		return runtime.GOOS == "windows", nil
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "mount":
