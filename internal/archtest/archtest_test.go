@@ -158,10 +158,11 @@ var layers = map[string]layer{
 	"internal/conformance":      {never: pure()},
 	"internal/comparison":       {imports: []string{"internal/mcptest"}},
 	"internal/demo":             {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
-	"internal/faults":           {imports: []string{"internal/mcptest", "internal/winetest"}},
+	"internal/faults":           {imports: []string{"internal/mcptest", "internal/savemodel", "internal/winetest"}},
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},
 	"internal/mcptest/protocol": {never: pure()},
 	"internal/volumetest":       {never: []ban{noNet, noProtocol, noCommand, noLog, noWatch}},
+	"internal/savemodel":        {never: pure()},
 	"internal/nativetest":       {never: []ban{noNet, noProtocol, noCommand, noWatch}},
 	"internal/shortrun":         {never: []ban{noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// A port of this machine is the way from a stand-in for sh under Wine to the sh of Linux.
