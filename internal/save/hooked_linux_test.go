@@ -250,6 +250,41 @@ func (h hooked) Mkdir(dir int, name string, mode uint32) error {
 	return h.real().Mkdir(dir, name, mode)
 }
 
+func (h hooked) MoveName(fromDir int, from string, toDir int, to string, flags uint) error {
+	if err := h.hook(call{"Rename", int(flags), fromDir}); err != nil {
+		return err
+	}
+	return h.real().MoveName(fromDir, from, toDir, to, flags)
+}
+
+func (h hooked) LinkName(fromDir int, from string, toDir int, to string) error {
+	if err := h.hook(call{"Link", 0, fromDir}); err != nil {
+		return err
+	}
+	return h.real().LinkName(fromDir, from, toDir, to)
+}
+
+func (h hooked) Readlink(dir int, name string) (string, error) {
+	if err := h.hook(call{"Readlink", 0, dir}); err != nil {
+		return "", err
+	}
+	return h.real().Readlink(dir, name)
+}
+
+func (h hooked) Symlink(text string, dir int, name string, uid, gid uint32) error {
+	if err := h.hook(call{"Symlink", 0, dir}); err != nil {
+		return err
+	}
+	return h.real().Symlink(text, dir, name, uid, gid)
+}
+
+func (h hooked) SetTimes(dir int, name string, mtime int64) error {
+	if err := h.hook(call{"SetTimes", 0, dir}); err != nil {
+		return err
+	}
+	return h.real().SetTimes(dir, name, mtime)
+}
+
 // poorer fails what a lesser system does not have.
 type poorer struct {
 	noUnnamed, noExchange, noLease, busy, noProc bool

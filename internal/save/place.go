@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
 )
 
@@ -95,4 +96,25 @@ func (p *place) newTempName(new *newFile, old *oldFile) (string, error) {
 		n.Old = fingerprint(id, old.was, old.sum)
 	}
 	return n.String(), nil
+}
+
+// linkTempName returns a temporary name for a link; a sweep removes what has it and is that
+// link still.
+func (p *place) linkTempName(link fsys.Stamp) (string, error) {
+	id, err := p.s.random(5)
+	if err != nil {
+		return "", p.fail("random", err)
+	}
+	print := fingerprint(id, link, nil)
+	return tempName{Base: p.base, Kind: byStamp, ID: id, New: print, Old: print}.String(), nil
+}
+
+// copyTempName returns a temporary name for a copy, which a sweep removes with all that is
+// below it.
+func (p *place) copyTempName() (string, error) {
+	id, err := p.s.random(5)
+	if err != nil {
+		return "", p.fail("random", err)
+	}
+	return tempName{Base: p.base, Kind: newOnly, ID: id}.String(), nil
 }

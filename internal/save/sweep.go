@@ -187,7 +187,13 @@ func (w *sweep) folder(path string) bool {
 // name if its bytes are unknown, left alone if its maker lives. It reports whether it
 // could.
 func (w *sweep) temp(dir int, folder, name string, n tempName) bool {
-	fd, err := w.sys.Openat(dir, name, sys.Read, 0)
+	how := sys.Read
+	if now, err := w.sys.Fstatat(dir, name); err == nil && sys.IsLink(now) {
+		return w.link(dir, folder, name, n, now)
+	} else if err == nil && sys.IsFolder(now) {
+		how = sys.Folder | sys.NoFollow
+	}
+	fd, err := w.sys.Openat(dir, name, how, 0)
 	if err != nil {
 		return sys.Is(err, syscall.ENOENT, syscall.ELOOP, syscall.ETXTBSY) // ETXTBSY: its maker lives
 	}
@@ -203,6 +209,9 @@ func (w *sweep) temp(dir int, folder, name string, n tempName) bool {
 		return false
 	}
 	there, err := w.sys.Fstatat(dir, name)
+	if err == nil && there.SameFile(stamp) && sys.IsFolder(stamp) && n.Kind == newOnly {
+		return w.copy(dir, name) // of a folder, on its way to another file system
+	}
 	if err != nil || !there.SameFile(stamp) || !sys.IsRegular(stamp) {
 		return sys.Is(err, syscall.ENOENT) || err == nil
 	}
@@ -220,6 +229,26 @@ func (w *sweep) temp(dir int, folder, name string, n tempName) bool {
 	kept, err := w.s.keepUnknown(dir, folder, name, n.Base)
 	w.report.Saved = append(w.report.Saved, kept.saved...)
 	w.report.Rescued = append(w.report.Rescued, kept.rescued...)
+	return err == nil
+}
+
+// copy removes an unfinished copy of a folder.
+func (w *sweep) copy(dir int, name string) bool {
+	if removeTree(w.sys, dir, name) != nil {
+		return false
+	}
+	w.report.Removed++
+	return true
+}
+
+// link judges a link under a temporary name: the one that a dead process was about to remove
+// goes, and any other is kept under another name.
+func (w *sweep) link(dir int, folder, name string, n tempName, now fsys.Stamp) bool {
+	if n.Kind == newOnly || fingerprint(n.ID, now, nil) == n.Old {
+		return w.copy(dir, name)
+	}
+	to, err := w.s.setAside(dir, name, n.Base)
+	w.report.Saved = append(w.report.Saved, filepath.Join(folder, to))
 	return err == nil
 }
 

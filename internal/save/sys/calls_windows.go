@@ -272,16 +272,26 @@ func (w *Windows) Rename(dir int, from, to string, flags uint) error {
 		return syscall.EINVAL
 	}
 	return w.named(dir, from, func(root windows.Handle, from string) error {
-		return patient(func() error { return renameAt(root, from, to, flags) })
+		return patient(func() error { return renameAt(root, from, root, to, flags) })
 	})
 }
 
-func renameAt(dir windows.Handle, from, to string, flags uint) error {
+// MoveName implements NameCalls.
+func (w *Windows) MoveName(fromDir int, from string, toDir int, to string, flags uint) error {
+	return w.in(fromDir, func(a windows.Handle) error {
+		return w.in(toDir, func(b windows.Handle) error {
+			return patient(func() error { return renameAt(a, from, b, to, flags) })
+		})
+	})
+}
+
+// renameAt renames from, in the folder dir, to a name in the folder into.
+func renameAt(dir windows.Handle, from string, into windows.Handle, to string, flags uint) error {
 	name, err := windows.UTF16FromString(to)
 	if err != nil {
 		return err
 	}
-	info := renameInfo{folder: dir, length: uint32(2 * (len(name) - 1))}
+	info := renameInfo{folder: into, length: uint32(2 * (len(name) - 1))}
 	if len(name) > len(info.name) {
 		return syscall.ENAMETOOLONG
 	}
@@ -303,7 +313,7 @@ func renameAt(dir windows.Handle, from, to string, flags uint) error {
 	}
 	err = statusNumber(err)
 	if flags == 0 && err == syscall.EACCES {
-		return whyNotReplaced(dir, to)
+		return whyNotReplaced(into, to)
 	}
 	return err
 }

@@ -13,7 +13,10 @@ import (
 // that must not be done twice by guess: Close, after which the descriptor is gone either
 // way, Sync, whose error is told only once, and Link and Rename, which may have happened
 // (an exchange done twice is undone).
-type Kernel struct{ withLeases }
+type Kernel struct {
+	withLeases
+	byFolders
+}
 
 // withLeases are the calls of Sys that Linux does not need: CopyRange shares content where the
 // file system can, access lists are among the attributes, and a lease keeps writers out.

@@ -87,3 +87,17 @@ func watchWrites(fd int) (Watcher, error) {
 		return n > 0
 	})
 }
+
+// renameBetween is renameFlags for two folders.
+func renameBetween(a *os.Root, from string, b *os.Root, to string, flags uint) error {
+	return inFolders(a, b, func(a, b int) error {
+		if flags == 0 {
+			return unix.Renameat(a, from, b, to)
+		}
+		err := unix.RenameatxNp(a, from, b, to, unix.RENAME_EXCL)
+		if err == unix.ENOTSUP {
+			return unix.EINVAL
+		}
+		return err
+	})
+}

@@ -79,3 +79,8 @@ func watchWrites(fd int) (Watcher, error) {
 		return n > 0
 	})
 }
+
+// renameBetween and linkBetween are renames and links between two folders.
+func renameBetween(a *os.Root, from string, b *os.Root, to string, flags uint) error {
+	return inFolders(a, b, func(a, b int) error { return Kernel{}.MoveName(a, from, b, to, flags) })
+}

@@ -4,6 +4,7 @@ package sys
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -18,3 +19,16 @@ func setAttr(int, string, []byte) error                { return syscall.EOPNOTSU
 func cloneFile(int, *os.Root, string) error            { return syscall.EOPNOTSUPP }
 func copyACL(int, int) error                           { return syscall.EOPNOTSUPP }
 func watchWrites(int) (Watcher, error)                 { return nil, syscall.EOPNOTSUPP }
+
+// renameBetween and linkBetween go by the folders' names: Windows has calls of its own, which
+// go by handle.
+func renameBetween(a *os.Root, from string, b *os.Root, to string, flags uint) error {
+	if flags != 0 {
+		return syscall.EINVAL
+	}
+	return os.Rename(filepath.Join(a.Name(), from), filepath.Join(b.Name(), to))
+}
+
+func linkBetween(a *os.Root, from string, b *os.Root, to string) error {
+	return os.Link(filepath.Join(a.Name(), from), filepath.Join(b.Name(), to))
+}

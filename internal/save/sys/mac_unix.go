@@ -74,3 +74,15 @@ func inFolder(root *os.Root, f func(dir int) error) error {
 	defer dir.Close()
 	return f(int(dir.Fd()))
 }
+
+// linkBetween gives a file a further name in another folder.
+func linkBetween(a *os.Root, from string, b *os.Root, to string) error {
+	return inFolders(a, b, func(a, b int) error { return unix.Linkat(a, from, b, to, 0) })
+}
+
+// inFolders calls f with the descriptors of two folders.
+func inFolders(a, b *os.Root, f func(a, b int) error) error {
+	return inFolder(a, func(a int) error {
+		return inFolder(b, func(b int) error { return f(a, b) })
+	})
+}

@@ -58,6 +58,18 @@ type Sys interface {
 	Rename(dir int, from, to string, flags uint) error // within one folder
 	Unlink(dir int, name string, flags int) error
 	Mkdir(dir int, name string, mode uint32) error
+
+	NameCalls
+}
+
+// NameCalls are calls for the names of files and links in any two folders. Where a call with
+// NoReplace is not offered it is EINVAL.
+type NameCalls interface {
+	MoveName(fromDir int, from string, toDir int, to string, flags uint) error
+	LinkName(fromDir int, from string, toDir int, to string) error
+	Readlink(dir int, name string) (string, error)
+	Symlink(text string, dir int, name string, uid, gid uint32) error // the owner as far as it may be set
+	SetTimes(dir int, name string, mtime int64) error                 // of the object itself, where links have times
 }
 
 // Watcher is an open file that is watched for writes.
@@ -109,6 +121,7 @@ const (
 	kindBits    = 0o170000
 	regularBits = 0o100000
 	linkBits    = 0o120000
+	folderBits  = 0o040000
 )
 
 // IsRegular reports whether a stamp is of a regular file.
@@ -116,3 +129,6 @@ func IsRegular(s fsys.Stamp) bool { return s.Mode&kindBits == regularBits }
 
 // IsLink reports whether a stamp is of a symbolic link.
 func IsLink(s fsys.Stamp) bool { return s.Mode&kindBits == linkBits }
+
+// IsFolder reports whether a stamp is of a folder.
+func IsFolder(s fsys.Stamp) bool { return s.Mode&kindBits == folderBits }
