@@ -229,6 +229,9 @@ func (h *historySession) show(id string, after, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if text := report.NoBytes(e); text != "" {
+		return h.described(e, text, "content", asJSON)
+	}
 	load, when := h.archive.Before, "before"
 	if after {
 		load, when = h.archive.After, "after"
@@ -245,6 +248,15 @@ func (h *historySession) show(id string, after, asJSON bool) error {
 		return h.failed("there was no file %s %s that change", fsys.Printable(e.Path), when)
 	}
 	return h.paged(func(o report.Output) error { return o.Text(b) })
+}
+
+// described prints a change that has no bytes.
+func (h *historySession) described(e history.Entry, text, key string, asJSON bool) error {
+	if asJSON {
+		return h.printJSON(e, map[string]any{key: nil, "change": text})
+	}
+	_, err := fmt.Fprintln(h.out, text+".")
+	return err
 }
 
 // printJSON prints an object about a change.
@@ -274,6 +286,9 @@ func (h *historySession) diff(id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if text := report.NoBytes(e); text != "" {
+		return h.described(e, text, "diff", asJSON)
+	}
 	diff, err := report.Patch(h.archive, e)
 	none := (*report.NoTextError)(nil)
 	switch {
@@ -292,7 +307,7 @@ func (h *historySession) diff(id string, asJSON bool) error {
 
 func historyRestore(s process, f *settings.Flags) *cobra.Command {
 	var asJSON bool
-	var session string
+	var session, group string
 	cmd := newHistoryCommand(s, f, &cobra.Command{
 		Use:   "restore ID",
 		Short: "Restore what one change replaced, and leave later changes",
@@ -302,12 +317,15 @@ later, nothing is done, and the exit code is 1. A file that the change created
 is removed if it is as it was made, with the empty folders that were made for
 it. The restore is a change itself and can be restored.
 
+A file that was moved is moved back if nothing is in the way, and one that was
+deleted is made again with its mode, times and attributes.
+
 --session restores all changes of one session, the newest first: that of the
-change named, or the one that history list --json names. Where one of them
-cannot be restored, nothing is done. An error of the disk, or a file that is
+change named, or the one that history list --json names; --group those of one
+call. Where one of them cannot be restored, nothing is done. An error of the disk, or a file that is
 read-only or busy, can still end it half-way: it then names what it did.`,
 		Args: func(cmd *cobra.Command, words []string) error {
-			if session != "" {
+			if session != "" || group != "" {
 				return takes(0, 0)(cmd, words)
 			}
 			return takes(1, 1)(cmd, words)
@@ -315,12 +333,19 @@ read-only or busy, can still end it half-way: it then names what it did.`,
 
 		ValidArgsFunction: completeChange(s, f),
 	}, func(ctx context.Context, h *historySession, args []string) error {
-		if session != "" {
-			return h.restoreSession(ctx, session, asJSON)
+		switch {
+		case group != "":
+			files, err := h.restorer().Group(ctx, group)
+			return h.restored("group", group, files, err, asJSON)
+		case session != "":
+			files, err := h.restorer().Session(ctx, session)
+			return h.restored("session", session, files, err, asJSON)
 		}
 		return h.restore(ctx, args[0], asJSON)
 	})
 	cmd.Flags().StringVar(&session, "session", "", "restore all changes of the session that `ID` names, or of the change")
+	cmd.Flags().StringVar(&group, "group", "", "restore all changes of the call that `ID` names")
+	cmd.MarkFlagsMutuallyExclusive("session", "group")
 	addJSONFlag(cmd, &asJSON, "one object")
 	return cmd
 }
@@ -355,14 +380,16 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 	return err
 }
 
-func (h *historySession) restoreSession(ctx context.Context, id string, asJSON bool) error {
-	files, err := h.restorer().Session(ctx, id)
+// restored prints how the restore of a session or a group ended.
+func (h *historySession) restored(what, id string, files []restore.File, err error, asJSON bool) error {
 	if errors.Is(err, restore.ErrNoSession) {
-		return h.failed("there is no session %s, and no change of that name (fsmcp history list names the changes)", fsys.Printable(id))
+		return h.failed("there is no %s %s, and no change of that name (fsmcp history list names the changes)", what, fsys.Printable(id))
 	}
 	var printed error
 	if asJSON {
-		printed = h.output().JSON(restore.JSON(id, files, err))
+		object := restore.JSON(files, err)
+		object[what] = id
+		printed = h.output().JSON(object)
 	} else {
 		printed = h.output().Lines(restore.Lines(files))
 	}

@@ -194,6 +194,9 @@ func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage
 	}
 	known := make(map[int64]error)
 	for _, e := range entries {
+		if e.line.Deposit != nil && !e.line.Deposit.exists(s.root) {
+			continue // the file was not removed after all
+		}
 		err := missing
 		for _, o := range e.line.objects() {
 			if err == nil {

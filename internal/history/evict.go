@@ -83,6 +83,14 @@ func segments(root *os.Root) ([]*segment, error) {
 	for _, s := range found {
 		all = append(all, s)
 	}
+	for id, size := range depositSizes(root) {
+		for _, s := range all {
+			if s.id == id {
+				s.size += size
+				break
+			}
+		}
+	}
 	slices.SortFunc(all, func(a, b *segment) int { return strings.Compare(a.stem, b.stem) })
 	for _, s := range all {
 		s.copy = first[s.id]
@@ -103,6 +111,7 @@ func evict(root *os.Root, settings Settings, now time.Time) error {
 	if got, err := tryLock(lock); !got {
 		return err
 	}
+	defer removeDeposits(root)
 	all, err := segments(root)
 	if err != nil {
 		return err

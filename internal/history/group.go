@@ -3,6 +3,8 @@ package history
 import (
 	"crypto/rand"
 	"errors"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -35,3 +37,32 @@ func SyncMarks(marks []*Mark) (err error) {
 	}
 	return err
 }
+
+// IsCopy reports whether a file with this size and time is still the one that a copy made.
+func (e Entry) IsCopy(size, mtime int64) bool {
+	c := e.line.Copied
+	return c != nil && c.Size == size && c.Mtime == mtime
+}
+
+// Follow returns where a file is now that had the path of a change after it: later moves of
+// it, and of folders that held it, are followed. entries are newest first.
+func Follow(e Entry, entries []Entry) string {
+	path := e.Path
+	if e.Operation == OpMove || e.Operation == OpCopy {
+		path = e.To
+	}
+	for _, later := range slices.Backward(entries) {
+		if later.Operation != OpMove || !e.before(later) {
+			continue
+		}
+		if later.Path == path {
+			path = later.To
+		} else if rest, below := strings.CutPrefix(path, later.Path+string(filepath.Separator)); below {
+			path = filepath.Join(later.To, rest)
+		}
+	}
+	return path
+}
+
+// before reports whether a change was made before another one.
+func (e Entry) before(o Entry) bool { return e.line.Time < o.line.Time && e.ID != o.ID }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/fsmcp/fsmcp/internal/save"
 )
 
 // Entry is one change of the journal.
@@ -26,6 +28,8 @@ type Entry struct {
 	// Before and After are the hashes of the file's bytes. Before is nil if there was no
 	// file, After if the file was removed. Both are nil for a file above WholeLimit.
 	Before, After *Sum
+	// Meta is that of what Delete removed, and lets it be made again; nil of other changes.
+	Meta *save.Meta
 	// NewDirs is the number of folders that were made for the file, the innermost last.
 	NewDirs int
 	// Thinned says that bytes of the entry were removed, since its file took up too much of
@@ -55,22 +59,25 @@ const journalVersion = 2
 
 // line is the JSON of an entry. A line of the journal is its check, a blank and the JSON.
 type line struct {
-	Version   int       `json:"v"`
-	Number    int       `json:"n,omitempty"`
-	Time      int64     `json:"t,omitempty"` // Unix nanoseconds
-	Session   string    `json:"session,omitempty"`
-	Tool      string    `json:"tool,omitempty"`
-	Call      string    `json:"call,omitempty"`
-	Group     string    `json:"group,omitempty"`
-	Path      string    `json:"path,omitempty"`
-	Raw       []byte    `json:"raw,omitempty"` // the path, if it is not UTF-8
-	To        string    `json:"to,omitempty"`
-	RawTo     []byte    `json:"rawTo,omitempty"`
-	Old       *object   `json:"old,omitempty"`
-	New       *object   `json:"new,omitempty"`
-	Places    *object   `json:"places,omitempty"`
-	NewDirs   int       `json:"dirs,omitempty"`
-	Operation Operation `json:"op,omitempty"`
+	Version   int        `json:"v"`
+	Number    int        `json:"n,omitempty"`
+	Time      int64      `json:"t,omitempty"` // Unix nanoseconds
+	Session   string     `json:"session,omitempty"`
+	Tool      string     `json:"tool,omitempty"`
+	Call      string     `json:"call,omitempty"`
+	Group     string     `json:"group,omitempty"`
+	Path      string     `json:"path,omitempty"`
+	Raw       []byte     `json:"raw,omitempty"` // the path, if it is not UTF-8
+	To        string     `json:"to,omitempty"`
+	RawTo     []byte     `json:"rawTo,omitempty"`
+	Old       *object    `json:"old,omitempty"`
+	New       *object    `json:"new,omitempty"`
+	Places    *object    `json:"places,omitempty"`
+	NewDirs   int        `json:"dirs,omitempty"`
+	Operation Operation  `json:"op,omitempty"`
+	Meta      *save.Meta `json:"meta,omitempty"`
+	Deposit   *deposited `json:"deposit,omitempty"`
+	Copied    *deposited `json:"copied,omitempty"` // the size and time of a copy
 	// Void is the number of an earlier entry whose change was not made.
 	Void int `json:"void,omitempty"`
 }
@@ -132,7 +139,7 @@ func decodeLine(b []byte) (l line, err error) {
 func (l line) entry(from *segment) Entry {
 	return Entry{
 		ID: from.id + "-" + strconv.Itoa(l.Number), Time: time.Unix(0, l.Time),
-		Session: l.Session, Tool: l.Tool, Call: l.Call, Group: l.Group, Operation: l.Operation, Path: l.Path, To: l.To,
+		Session: l.Session, Tool: l.Tool, Call: l.Call, Group: l.Group, Operation: l.Operation, Path: l.Path, To: l.To, Meta: l.Meta,
 		Before: l.Old.sum(), After: l.New.sum(), Thinned: slices.ContainsFunc(l.objects(), func(o *object) bool { return o.Thinned }), NewDirs: l.NewDirs,
 		from: from, line: l,
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -97,6 +98,9 @@ type Change struct {
 	// Operation and To are as in an Entry. Of a move or a copy nothing is stored but the entry.
 	Operation Operation
 	To        string
+	// Meta is that of what Delete removes, Stamp that of it or of the source of a copy.
+	Meta  *save.Meta
+	Stamp fsys.Stamp
 	// Old is the current file, Size bytes of it; nil if there is none.
 	Old  io.ReaderAt
 	Size int64
@@ -117,7 +121,7 @@ func (c Change) path() string { return c.Names[len(c.Names)-1] }
 func (c Change) line() line {
 	return line{
 		Session: c.Session, Tool: c.Tool, Call: c.Call, Group: c.Group, Operation: c.Operation,
-		Path: c.path(), To: c.To, NewDirs: c.NewDirs,
+		Path: c.path(), To: c.To, NewDirs: c.NewDirs, Meta: c.Meta,
 	}
 }
 
@@ -138,8 +142,9 @@ type Mark struct {
 	// settings do not require the history.
 	Missed error
 
-	w      *writer
-	number int
+	w       *writer
+	number  int
+	deposit save.Deposit
 }
 
 // Void notes that the change was not made after all.
@@ -208,9 +213,14 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 	if err != nil {
 		return nil, err
 	}
-	l := c.line()
+	l, deposit := c.line(), save.Deposit{}
+	if c.Operation == OpCopy {
+		l.Copied = &deposited{Size: c.Stamp.Size, Mtime: c.Stamp.Mtime}
+	}
 	switch {
-	case c.Operation == OpMove || c.Operation == OpCopy:
+	case c.Operation == OpMove || c.Operation == OpCopy || c.Meta != nil && c.Old == nil:
+	case c.Operation == OpDelete && c.Size > WholeLimit:
+		l.Deposit, deposit, err = s.deposit(ctx, w, c)
 	case c.Old != nil && c.Size > WholeLimit:
 		l.Places, err = w.places(c, settings.MaxSize)
 	default:
@@ -223,7 +233,7 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 		w.release()
 		return nil, err
 	}
-	return &Mark{w: w, number: l.Number}, nil
+	return &Mark{w: w, number: l.Number, deposit: deposit}, nil
 }
 
 // ErrTooLarge says that of a file of that size only places are stored, and that these are

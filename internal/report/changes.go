@@ -22,13 +22,18 @@ type change struct {
 	Before  *history.Sum `json:"before"`
 	After   *history.Sum `json:"after"`
 	Thinned bool         `json:"thinned,omitempty"`
+
+	Operation history.Operation `json:"operation,omitempty"` // none is an edit
+	To        string            `json:"to,omitempty"`
+	ToBytes   []byte            `json:"toBase64,omitempty"`
+	Group     string            `json:"group,omitempty"`
 }
 
 // ChangesJSON returns the object that history list --json prints.
 func ChangesJSON(entries []history.Entry) any {
 	list := make([]change, len(entries))
 	for i, e := range entries {
-		list[i] = change{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, bytesOf(e.Path), e.Before, e.After, e.Thinned}
+		list[i] = change{e.ID, e.Time.UTC(), e.Session, e.Tool, e.Call, e.Path, bytesOf(e.Path), e.Before, e.After, e.Thinned, e.Operation, e.To, bytesOf(e.To), e.Group}
 	}
 	return map[string]any{"changes": list}
 }
@@ -45,6 +50,12 @@ func (o Output) Changes(entries []history.Entry) error {
 // kind says whether a change created or removed its file, and whether its bytes are gone.
 func kind(e history.Entry) string {
 	switch {
+	case e.Operation == history.OpMove:
+		return " (moved to " + fsys.Printable(e.To) + ")"
+	case e.Operation == history.OpCopy:
+		return " (copied to " + fsys.Printable(e.To) + ")"
+	case e.Operation == history.OpDelete && !e.Thinned:
+		return " (deleted)"
 	case e.Thinned:
 		return " (no longer kept)"
 	case e.Partial():
@@ -66,4 +77,25 @@ func ContentJSON(b []byte) map[string]any {
 		return map[string]any{"content": string(b), "encoding": "utf-8"}
 	}
 	return map[string]any{"content": b, "encoding": "base64"}
+}
+
+// NoBytes describes a change that has no bytes to show: a move, a copy, or the removal of a
+// link, a folder or a large file. It is "" for others.
+func NoBytes(e history.Entry) string {
+	path := fsys.Printable(e.Path)
+	switch {
+	case e.Operation == history.OpMove:
+		return fmt.Sprintf("%s was moved to %s", path, fsys.Printable(e.To))
+	case e.Operation == history.OpCopy:
+		return fmt.Sprintf("%s was copied to %s", path, fsys.Printable(e.To))
+	case e.Operation != history.OpDelete:
+		return ""
+	case e.Meta.Kind == fsys.Directory:
+		return fmt.Sprintf("%s, a folder, was deleted", path)
+	case e.Meta.Kind == fsys.Link:
+		return fmt.Sprintf("%s, a link to %s, was deleted", path, fsys.Printable(string(e.Meta.Link)))
+	case e.Before == nil:
+		return fmt.Sprintf("%s was deleted and is kept as a file; fsmcp history restore %s brings it back", path, e.ID)
+	}
+	return ""
 }

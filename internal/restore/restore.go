@@ -32,7 +32,15 @@ type Restorer struct {
 // Change restores one change. The result is nil if there is nothing to do. The error is a
 // *history.ConflictError, a history.Damage, or one that tools.Explain words.
 func (r Restorer) Change(ctx context.Context, e history.Entry) (*toolcall.Result, error) {
-	return r.file(ctx, File{Path: e.Path, Entries: []history.Entry{e}}, e.ID, false)
+	f := File{Path: e.Path, Entries: []history.Entry{e}}
+	if e.Operation == history.OpMove || e.Operation == history.OpDelete {
+		changed, err := r.names(ctx, []File{f}, e.ID, false)
+		if err != nil || !changed {
+			return nil, err
+		}
+		return &toolcall.Result{Blocks: []toolcall.Block{{Text: Lines([]File{{Path: f.Path, Entries: f.Entries, Changed: true}})[0]}}}, nil
+	}
+	return r.file(ctx, r.followed(f), e.ID, false)
 }
 
 // File is a file with those of its changes that are restored, the newest first.
@@ -60,17 +68,31 @@ func (e *FileError) Unwrap() error { return e.Err }
 // names. It tries every file before it changes the first one; the error is a *FileError or
 // ErrNoSession. Files that were changed before an error say so.
 func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
-	files := r.filesOf(id)
+	session := id
+	if e, err := r.Archive.Find(id); err == nil && e.Session != "" {
+		session = e.Session
+	}
+	return r.all(ctx, id, func(e history.Entry) bool { return e.Session == session && session != "" })
+}
+
+// Group restores all changes of one call, as Session does.
+func (r Restorer) Group(ctx context.Context, id string) ([]File, error) {
+	return r.all(ctx, id, func(e history.Entry) bool { return e.Group == id && id != "" })
+}
+
+// all restores the changes that want selects, the newest first.
+func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) bool) ([]File, error) {
+	files := r.filesOf(want)
 	if len(files) == 0 {
 		return nil, ErrNoSession
 	}
 	for _, dry := range []bool{true, false} {
-		for i := range files {
-			result, err := r.file(ctx, files[i], id, dry)
-			if err != nil {
-				return files, &FileError{files[i], err}
+		for i := 0; i < len(files); {
+			n := together(files[i:])
+			if err := r.some(ctx, files[i:i+n], id, dry); err != nil {
+				return files, err
 			}
-			files[i].Changed = result != nil
+			i += n
 		}
 	}
 	for _, f := range files {
@@ -81,19 +103,24 @@ func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
 	return files, nil
 }
 
-// filesOf returns the files that a session changed, the last one first.
-func (r Restorer) filesOf(id string) (files []File) {
-	if e, err := r.Archive.Find(id); err == nil && e.Session != "" {
-		id = e.Session
-	}
+// filesOf returns the files that the changes which want selects have changed, the last one
+// first. A move or a removal stands alone, and what was changed before it comes after it.
+func (r Restorer) filesOf(want func(history.Entry) bool) (files []File) {
 	entries, _ := r.Archive.Entries(nil)
+	begin, index := 0, make(map[string]int)
 	for _, e := range entries {
-		if e.Session != id || id == "" || e.Tool == history.ToolOutside {
+		if !want(e) || e.Tool == history.ToolOutside {
 			continue
 		}
-		i := slices.IndexFunc(files, func(f File) bool { return f.Path == e.Path })
-		if i < 0 {
+		if e.Operation != history.OpEdit {
+			files = append(files, File{Path: e.Path, Entries: []history.Entry{e}})
+			begin = len(files)
+			continue
+		}
+		i, ok := index[e.Path]
+		if !ok || i < begin {
 			i, files = len(files), append(files, File{Path: e.Path})
+			index[e.Path] = i
 		}
 		files[i].Entries = append(files[i].Entries, e)
 	}
@@ -134,6 +161,8 @@ func removeFolders(f File) {
 func (r Restorer) plan(entries []history.Entry, old *fsys.File) (p history.Plan, err error) {
 	partial := slices.ContainsFunc(entries, history.Entry.Partial)
 	switch {
+	case entries[0].Operation == history.OpCopy:
+		return copied(entries[0], old)
 	case partial && len(entries) > 1:
 		return p, &history.ConflictError{Why: "it is above 64 MB and has several changes, which are restored one at a time (fsmcp history restore ID)"}
 	case partial:

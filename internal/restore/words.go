@@ -26,6 +26,8 @@ func Fault(e history.Entry, err error) (text, conflict string) {
 	}
 	next := "show %s prints the old text"
 	switch {
+	case e.Operation != history.OpEdit:
+		return fmt.Sprintf("%s: %s. Nothing was changed", name, no.Why), no.Why
 	case e.Partial():
 		next = "diff %s prints the old text of the places"
 	case e.Before == nil:
@@ -41,7 +43,15 @@ func Lines(files []File) (lines []string) {
 		if n := len(f.Entries); n > 1 {
 			changes = fmt.Sprintf("%d changes are", n)
 		}
-		if f.Changed {
+		e := f.Entries[0]
+		switch {
+		case f.Changed && e.Operation == history.OpMove:
+			lines = append(lines, fmt.Sprintf("Moved %s back to %s.", fsys.Printable(e.To), fsys.Printable(e.Path)))
+		case f.Changed && e.Operation == history.OpDelete:
+			lines = append(lines, fmt.Sprintf("Restored %s, which was deleted.", fsys.Printable(f.Path)))
+		case f.Changed && e.Operation == history.OpCopy:
+			lines = append(lines, fmt.Sprintf("Removed %s, a copy.", fsys.Printable(e.To)))
+		case f.Changed:
 			lines = append(lines, fmt.Sprintf("Restored %s: %s no longer in it.", fsys.Printable(f.Path), changes))
 		}
 	}
@@ -60,8 +70,8 @@ func Stopped(files []File, err error) string {
 	return "no file is restored: " + why
 }
 
-// JSON returns the object that history restore --session --json prints.
-func JSON(id string, files []File, err error) any {
+// JSON returns the object that history restore --session --json prints, without the session.
+func JSON(files []File, err error) map[string]any {
 	type file struct {
 		Path    string   `json:"path"`
 		Bytes   []byte   `json:"pathBase64,omitempty"`
@@ -78,7 +88,7 @@ func JSON(id string, files []File, err error) any {
 			list[i].IDs = append(list[i].IDs, e.ID)
 		}
 	}
-	object := map[string]any{"session": id, "changed": len(Lines(files)) > 0, "files": list}
+	object := map[string]any{"changed": len(Lines(files)) > 0, "files": list}
 	if stopped := (*FileError)(nil); errors.As(err, &stopped) {
 		if _, conflict := Fault(stopped.File.Entries[0], stopped.Err); conflict != "" {
 			object["conflict"] = conflict

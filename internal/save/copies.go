@@ -60,7 +60,7 @@ type Remains struct {
 }
 
 // Recreate makes a removed item again under the name that t leads to, which must be free. A
-// folder comes back empty.
+// folder comes back empty, and gets its mode and time by Finish, after it is filled.
 func (n *Names) Recreate(ctx context.Context, t *fsys.Target, r Remains) (m Moved, err error) {
 	if err := ctx.Err(); err != nil {
 		return m, err
@@ -75,12 +75,19 @@ func (n *Names) Recreate(ctx context.Context, t *fsys.Target, r Remains) (m Move
 	if err := v.makeDirs(t); err != nil {
 		return m, err
 	}
+	meta := r.Meta
+	if r.Kind == fsys.Directory {
+		r.Mode |= 0o700 // until it is filled
+	}
 	c := copying{n: n, what: "restore"}
 	err = v.end(c.publish(v, func(fd int, name string) error { return c.make(r, fd, name) }))
 	if err != nil {
 		return m, err
 	}
 	n.touch(v.to)
+	if r.Kind == fsys.Directory {
+		n.remade = append(n.remade, remade{v.to, v.newName, meta})
+	}
 	m.CreatedDirs = v.made
 	m.Stamp, _ = n.sys.Fstatat(v.to.fd, v.newName)
 	return m, nil

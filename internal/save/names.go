@@ -36,7 +36,15 @@ type Names struct {
 	folders map[folderID]*namesFolder
 	unsaved []*namesFolder // to be synced by Finish
 	away    []*awayFile
+	remade  []remade
 	unknown bool
+}
+
+// remade is a folder that was made again, which gets its mode and time once it is filled.
+type remade struct {
+	in   *namesFolder
+	name string
+	meta Meta
 }
 
 // folderID is the identity of a folder.
@@ -90,6 +98,14 @@ func (n *Names) Close() {
 // Finish removes what Remove took away, and makes all changes of names last.
 func (n *Names) Finish() {
 	n.settle()
+	for _, r := range slices.Backward(n.remade) {
+		if fd, err := n.sys.Openat(r.in.fd, r.name, sys.Folder|sys.NoFollow, 0); err == nil {
+			r.meta.give(n.sys, fd)
+			n.sys.SetTimes(r.in.fd, r.name, r.meta.Mtime)
+			n.sys.Close(fd)
+		}
+	}
+	n.remade = nil
 	for _, f := range n.unsaved {
 		f.unsaved = false
 		if n.s.o.Durability == Full && sys.SyncFolder(n.sys, f.fd, ".") != nil {
