@@ -119,7 +119,7 @@ var layers = map[string]layer{
 	// It starts the server that it tests.
 	"internal/doctor":        {imports: []string{"internal/clients", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/lsp/servers", "internal/owndir", "internal/perm", "internal/phrase", "internal/settings", "internal/worker"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/report":        {imports: []string{"internal/access", "internal/changes", "internal/doctor", "internal/fsys", "internal/history", "internal/perm", "internal/phrase", "internal/search"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager
-	"internal/restore":       {imports: []string{"internal/fsys", "internal/history", "internal/span", "internal/toolcall", "internal/tools"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noLog, noWatch}},
+	"internal/restore":       {imports: []string{"internal/fsys", "internal/history", "internal/save", "internal/span", "internal/toolcall", "internal/tools"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noLog, noWatch}},
 	"internal/usage":         {imports: []string{"internal/similar"}, never: []ban{noOS, noProcess, noNet, noProtocol, noLog, noWatch}}, // it words the mistakes of cobra's command lines
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/logging":       {never: []ban{noProtocol, noProcess, noNet, noCommand, noWatch}},

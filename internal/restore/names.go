@@ -36,14 +36,37 @@ func (r Restorer) some(ctx context.Context, files []File, id string, dry bool) e
 	}
 	f := r.followed(files[0])
 	result, err := r.file(ctx, f, id, dry)
-	if dry && f.Path != files[0].Path {
-		err = nil // a move that is taken back before it decides
-	}
 	if err != nil {
 		return &FileError{files[0], err}
 	}
 	files[0].Changed = result != nil
 	return nil
+}
+
+// dependent reports whether the reason why a file cannot be restored may be gone once the
+// files before it are, since they share a name.
+func dependent(f File, before []File, err error) bool {
+	if !errors.As(err, new(*history.ConflictError)) {
+		return false
+	}
+	for _, b := range before {
+		for _, name := range b.paths() {
+			for _, own := range f.paths() {
+				if fsys.Within(name, own) || fsys.Within(own, name) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// paths returns the names that a file's changes are about.
+func (f File) paths() []string {
+	if to := f.Entries[0].To; to != "" {
+		return []string{f.Path, to}
+	}
+	return []string{f.Path}
 }
 
 // names restores a move, or removals.

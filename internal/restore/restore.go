@@ -86,14 +86,18 @@ func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) b
 	if len(files) == 0 {
 		return nil, ErrNoSession
 	}
-	for _, dry := range []bool{true, false} {
-		for i := 0; i < len(files); {
-			n := together(files[i:])
-			if err := r.some(ctx, files[i:i+n], id, dry); err != nil {
-				return files, err
-			}
-			i += n
+	for i := range files {
+		err := r.some(ctx, files[i:i+1], id, true)
+		if err != nil && !dependent(files[i], files[:i], err) {
+			return files, err
 		}
+	}
+	for i := 0; i < len(files); {
+		n := together(files[i:])
+		if err := r.some(ctx, files[i:i+n], id, false); err != nil {
+			return files, err
+		}
+		i += n
 	}
 	for _, f := range files {
 		if f.Changed { // a folder may have held a file that was restored later

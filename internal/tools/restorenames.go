@@ -78,10 +78,11 @@ type restoringNames struct {
 // entry resolves a name that the history has. It has no links on the way, unless they were
 // made since.
 func (r restoringNames) entry(path string) (*fsys.Target, error) {
-	call := r.service.restoring(path)
-	if out := r.service.committer.Opener.Decide(call, perm.Write, fsys.Named(path)); out.Err != nil {
+	allowed, out := r.service.committer.Opener.Open(r.service.restoring(path), perm.Write)
+	if out.Err != nil {
 		return nil, out.Err
 	}
+	allowed.Close()
 	t, err := r.service.committer.Opener.Access.Resolver.ResolveEntry(fsys.Named(path))
 	if err == nil && t.Path != path {
 		err = errElsewhereNow
