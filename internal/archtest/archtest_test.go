@@ -134,7 +134,7 @@ var layers = map[string]layer{
 	// It needs net/url: the protocol names files by URIs.
 	"internal/lsp":          {imports: []string{"internal/changes", "internal/fsys", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noLog, noWatch}},
 	"internal/hooks/editor": {imports: []string{"internal/filelock", "internal/hooks", "internal/owndir", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/history":      {imports: []string{"internal/filelock", "internal/linediff", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/history":      {imports: []string{"internal/fsys", "internal/filelock", "internal/linediff", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":               {never: pure()},
 
 	"internal/media/scaledjpeg": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
