@@ -92,6 +92,21 @@ func (c *Checker) isThere(name string) bool {
 	return err == nil && dir.Kind == fsys.Directory && t.Path != fsys.Join(dir.Path, t.Asked.Base())
 }
 
+// EntryAt resolves an absolute name itself, without a decision: one was made on it. A link at
+// the last step is not followed.
+func (c *Checker) EntryAt(name string) (*fsys.Target, error) {
+	path, err := c.absolute(name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.Resolver.ResolveEntry(path)
+	if err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
 // find resolves an absolute name that no caller gave, without a decision. The target
 // is nil if nothing certainly has the name.
 func (c *Checker) find(name string) (*fsys.Target, error) {

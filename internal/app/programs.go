@@ -103,8 +103,11 @@ func (a *App) HooksOf(names []string) (all []HookOfFile) {
 // round returns one change with the commands that run for it.
 func (e *snapshot) round(list hooks.List, when hooks.Moment, edited commit.Edited) hooks.Round {
 	return hooks.Round{
-		Hooks:  list.For(edited.Names, foldsCase),
-		Event:  hooks.Event{Event: when, Tool: edited.Tool, Path: edited.Names[len(edited.Names)-1], Session: edited.Session, Call: edited.Call},
+		Hooks: list.For(edited.Names, foldsCase),
+		Event: hooks.Event{
+			Event: when, Tool: edited.Tool, Path: edited.Names[len(edited.Names)-1], Session: edited.Session, Call: edited.Call,
+			Operation: cmp.Or(edited.Operation, "edit"), To: edited.To,
+		},
 		Dir:    e.workDir(edited.Names),
 		Barred: e.agentWritable(),
 		Old:    edited.Old,

@@ -32,7 +32,7 @@ func TestSchemasAreTheArguments(t *testing.T) {
 			if kind.Kind() == reflect.Pointer {
 				kind = kind.Elem()
 			}
-			want[i] = f.Tag.Get("json") + " " + map[reflect.Kind]string{reflect.String: "string", reflect.Int: "integer", reflect.Bool: "boolean"}[kind.Kind()]
+			want[i] = f.Tag.Get("json") + " " + map[reflect.Kind]string{reflect.String: "string", reflect.Int: "integer", reflect.Bool: "boolean", reflect.Slice: "array"}[kind.Kind()]
 		}
 		if got := properties(t, raw); !slices.Equal(got, want) {
 			t.Errorf("%s: the schema has %q, the struct %q", tool.Name, got, want)

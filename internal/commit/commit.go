@@ -105,6 +105,11 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 	}
 	defer done()
 	defer s.Drop()
+	if s.Kind == fsys.Missing && !w.call.Restoring {
+		if out := w.call.Session.Recall(s.Path, s.Hidden, w.by.Budget.ForClient(w.call.Client)); out.Err != nil {
+			return out
+		}
+	}
 	c := w.preview(ctx, s)
 	if c.Nothing() {
 		return c.Outcome

@@ -24,6 +24,9 @@ type Edited struct {
 	Names         []string // of the file; the last one is resolved
 	Tool, Session string
 	Call          string // the client's id of it
+	// Operation is edit, move, copy or delete; "" means edit. To is the new name of a file that
+	// is moved or copied.
+	Operation, To string
 	// Old are the bytes that were replaced, nil if they are not kept.
 	Old []byte
 }

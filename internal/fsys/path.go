@@ -65,6 +65,14 @@ func (p Path) WithBase(name string) Path {
 	return q
 }
 
+// Below is the path of a name in the folder of this path.
+func (p Path) Below(name string) Path {
+	q := p
+	q.name = joinName(p.name, name, p.windows)
+	q.given, q.folder = q.name, false
+	return q
+}
+
 // Lexer parses path arguments. It is pure: the same text gives the same Path or
 // the same error on every machine, whatever its disk holds.
 type Lexer struct {

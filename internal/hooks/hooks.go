@@ -63,8 +63,11 @@ func (h Hook) folder() string {
 type Event struct {
 	Event Moment `json:"event"`
 	Tool  string `json:"tool"`
-	// Path is the file's resolved name.
+	// Operation is edit, move, copy or delete.
+	Operation string `json:"operation,omitempty"`
+	// Path is the file's resolved name, To the new one of a file that is moved or copied.
 	Path    string `json:"path"`
+	To      string `json:"to,omitempty"`
 	Session string `json:"session"`
 	// Call is the client's id of the call.
 	Call string `json:"call"`
@@ -73,6 +76,7 @@ type Event struct {
 	Before string `json:"before,omitempty"`
 	// PathBase64 and BeforeBase64 are set by line if those names are not UTF-8.
 	PathBase64   string `json:"pathBase64,omitempty"`
+	ToBase64     string `json:"toBase64,omitempty"`
 	BeforeBase64 string `json:"beforeBase64,omitempty"`
 }
 
@@ -81,6 +85,7 @@ type Event struct {
 func (e Event) line() ([]byte, error) {
 	e.Path, e.PathBase64 = asText(e.Path)
 	e.Before, e.BeforeBase64 = asText(e.Before)
+	e.To, e.ToBase64 = asText(e.To)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // a script that searches the line for a name with & finds it
@@ -97,7 +102,7 @@ func ReadEvent(r io.Reader) (e Event, err error) {
 	if err = json.NewDecoder(io.LimitReader(r, maxEvent)).Decode(&e); err != nil {
 		return e, err
 	}
-	for _, name := range []struct{ text, base64Name *string }{{&e.Path, &e.PathBase64}, {&e.Before, &e.BeforeBase64}} {
+	for _, name := range []struct{ text, base64Name *string }{{&e.Path, &e.PathBase64}, {&e.Before, &e.BeforeBase64}, {&e.To, &e.ToBase64}} {
 		if *name.base64Name == "" {
 			continue
 		}

@@ -20,6 +20,7 @@ type Policy struct {
 	roots      []root          // the workspace under all its names
 	state      []string        // fsmcp's own folders under all their names, strictly folded
 	guarded    func() []string // Guarded under all names, strictly folded
+	kept       func() []string // what Keeps holds in place under all names, strictly folded
 	plan       []string        // the plan file under all its names
 	literals   [opCount][]Literal
 	slashed    []slashedRule
@@ -146,6 +147,13 @@ func (b *builder) finish() *Policy {
 	p.state = b.folded(b.p.config.Own...)
 	names := builder{p: p, aliases: b.aliases, moved: b.moved}
 	p.guarded = sync.OnceValue(func() []string { return names.folded(p.Guarded()...) })
+	p.kept = sync.OnceValue(func() []string {
+		all := slices.Concat(p.config.Own, p.config.Guarded)
+		for _, d := range p.workspace {
+			all = append(all, d.Name, d.Real)
+		}
+		return names.folded(all...)
+	})
 	p.plan = b.spellings(b.clean(b.p.config.PlanFile), Allow)
 	return p
 }

@@ -152,3 +152,20 @@ func (p *Policy) Own(name string) bool {
 	n, ok := p.name(name, Write) // folded, whatever rules there are
 	return !ok || p.ownState(&n)
 }
+
+// Keeps reports whether one of a file's names is, or lies above, a workspace directory, a
+// folder of fsmcp's own or a settings file: no tool moves or removes these.
+func (p *Policy) Keeps(names []string) bool {
+	for _, name := range names {
+		n, ok := p.name(name, Write)
+		if !ok {
+			return true
+		}
+		for _, kept := range p.kept() {
+			if _, holds := below(kept, n.folded); holds {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -43,6 +43,9 @@ const (
 	SlugReadOnly      = "read_only"
 	SlugPlanMode      = "plan_mode"
 	SlugHook          = "hook"
+	SlugNotEmpty      = "not_empty"
+	SlugNotKept       = "not_kept"
+	SlugPartial       = "partial"
 )
 
 // Refusal is a failure with its words. It is an error, so that a plan can return it.
@@ -54,6 +57,11 @@ type Refusal struct {
 
 // Error implements error.
 func (r *Refusal) Error() string { return r.Text }
+
+// With is the refusal with more text, below its own.
+func (r *Refusal) With(more string) *Refusal {
+	return &Refusal{r.Slug, r.Text + "\n" + more, r.code}
+}
 
 // Code returns the number of the failure in the table of a tool: the same slug has
 // another number in another tool.
@@ -99,7 +107,7 @@ func (w words) Format(s fmt.State, verb rune) {
 }
 
 // codes is the table of error codes: the numbers of Read, Write, Edit and NotebookEdit. Glob
-// and Grep have Read's.
+// and Grep have Read's; MultiEdit, Move and Delete have Edit's.
 var codes = map[string][4]int{
 	SlugDenied:        {1, 1, 2, 11},
 	SlugNotFound:      {2, 19, 4, 19},
@@ -125,6 +133,9 @@ var codes = map[string][4]int{
 	SlugBusy:          {16, 16, 16, 16},
 	SlugNotEncodable:  {17, 17, 17, 17},
 	SlugSpecialFile:   {18, 18, 18, 18},
+	SlugNotEmpty:      {22, 22, 22, 22},
+	SlugNotKept:       {23, 23, 23, 23},
+	SlugPartial:       {24, 24, 24, 24},
 }
 
 // codeOf returns the number of a slug in the table of a tool.
@@ -137,7 +148,7 @@ func codeOf(tool, slug string) int {
 		return row[0]
 	case tool == "Write":
 		return row[1]
-	case tool == "Edit":
+	case tool == "Edit", tool == "MultiEdit", tool == "Move", tool == "Delete":
 		return row[2]
 	}
 	return row[3]

@@ -110,6 +110,9 @@ func (s *Saver) StateDir(ctx context.Context) (string, error) {
 	return st.path, nil
 }
 
+// Durability names the failures that a reported success survives.
+func (s *Saver) Durability() Durability { return s.o.Durability }
+
 // FoundStateDir returns the name of the state folder, "" if there is none yet,
 // and a *StateError if it exists and is not used. It makes nothing.
 func (s *Saver) FoundStateDir() (string, error) { return s.state.find() }

@@ -19,6 +19,10 @@ const maxQuestions = 3
 // appendQuestion appends the params of an elicitation/create.
 func appendQuestion(b []byte, q *toolcall.Question) []byte {
 	b = wire.AppendString(append(b, `{"message":`...), q.Message)
+	if q.Once {
+		return append(b, `,"requestedSchema":{"type":"object","properties":{"answer":{"type":"string",`+
+			`"description":"once: this call only","enum":["once"]}},"required":["answer"]}}`...)
+	}
 	return append(b, `,"requestedSchema":{"type":"object","properties":{"answer":{"type":"string",`+
 		`"description":"once: this call only; session: this file for the rest of the session","enum":["once","session"]}},"required":["answer"]}}`...)
 }

@@ -73,6 +73,10 @@ func appendFacts(b []byte, f *toolcall.Facts) []byte {
 	text(`"fsmcp/durability":`, f.Durability)
 	text(`"fsmcp/error":`, f.Error)
 	count(`"fsmcp/errorCode":`, f.ErrorCode)
+	if f.Failed != nil {
+		b = append(wire.AppendJSON(append(b, `"fsmcp/failed":`...), *f.Failed), ',')
+	}
+	text(`"fsmcp/group":`, f.Group)
 	if f.Hash != (toolcall.Facts{}).Hash {
 		b = append(hex.AppendEncode(append(b, `"fsmcp/hash":"`...), f.Hash[:]), `",`...)
 	}

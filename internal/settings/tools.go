@@ -34,6 +34,8 @@ func offeredTools() []offered {
 		{"Write", []string{setCore}},
 		{"Edit", []string{setCore}},
 		{"NotebookEdit", []string{setCore}},
+		{"Move", []string{setFiles}},
+		{"Delete", []string{setFiles}},
 		{"Glob", []string{setSearch, setReadOnly}},
 		{"Grep", []string{setSearch, setReadOnly}},
 	}

@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -242,6 +243,19 @@ func (f *Files) Put(path string, rec Record) {
 	e.rec = rec
 	f.used.MoveToFront(el)
 	f.evict()
+}
+
+// Below returns the paths, at or below a path, that have records.
+func (f *Files) Below(path string) (paths []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for p := range f.byKey {
+		if fsys.Within(path, p) {
+			paths = append(paths, p)
+		}
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 // Forget drops what is known of path.

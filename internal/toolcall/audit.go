@@ -16,13 +16,15 @@ import (
 type Event struct {
 	Time      time.Time `json:"time"` // when it was written
 	Kind      EventKind `json:"event"`
-	Operation string    `json:"operation"` // read, write, edit or search
+	Operation string    `json:"operation"` // read, write, edit, search, move, copy or delete
 	Tool      string    `json:"tool"`
 	Session   string    `json:"session"`
 	Call      string    `json:"call"`
 	// Path is the file's resolved name; if the call did not come that far, the
 	// name as it was given.
 	Path string `json:"path"`
+	// To is the new name of a file that was moved or copied.
+	To string `json:"to,omitempty"`
 	// Bytes are those of the answer's text to a Read, or those of the changed file.
 	Bytes int64 `json:"bytes"`
 	// Duration is the time from the call to its answer in milliseconds, 0 for one that has
@@ -64,6 +66,7 @@ type AuditLogger interface {
 // kinds are the events of the tools' calls that succeed.
 var kinds = map[string]EventKind{
 	"Read": EventRead, "Write": EventWrite, "Edit": EventEdit, "NotebookEdit": EventEdit, "Glob": EventSearch, "Grep": EventSearch,
+	"MultiEdit": EventEdit, "Move": EventEdit, "Delete": EventEdit,
 	history.ToolRestore: EventEdit,
 }
 
@@ -92,6 +95,15 @@ type Auditor struct {
 	Now    func() time.Time
 }
 
+// BeginName logs a change of a name that is about to be made. An error stops it.
+func (a *Auditor) BeginName(call Call, tool string, n NameChange) error {
+	err := a.Logger.Begin(Event{Kind: EventBegun, Operation: n.Operation, Session: call.Session.ID, Call: call.ID, Tool: tool, Path: n.Path, To: n.To, Outcome: string(EventBegun)})
+	if err != nil {
+		return &refusal.AuditError{Err: err}
+	}
+	return nil
+}
+
 // Begin logs a change that is about to be made. An error stops the change.
 func (a *Auditor) Begin(call Call, s *Target) error {
 	tool := s.Op.String()
@@ -108,6 +120,10 @@ func (a *Auditor) Begin(call Call, s *Target) error {
 // Audit logs a call that is over.
 func (a *Auditor) Audit(of LogEntry, r *Result) {
 	e := of.Event
+	if len(r.Names) > 0 {
+		a.auditNames(of, r)
+		return
+	}
 	e.Path, e.Search = cmp.Or(of.Path, of.Given), r.Search
 	e.Duration = float64(a.Now().Sub(of.begun).Microseconds()) / 1000
 	changed := !r.IsError && (e.Kind == EventWrite || e.Kind == EventEdit)
@@ -124,6 +140,20 @@ func (a *Auditor) Audit(of LogEntry, r *Result) {
 	a.Logger.Log(e)
 	if changed && reminders.SpeaksToAgents(e.Path, of.Given) {
 		e.Kind = EventInstructions
+		a.Logger.Log(e)
+	}
+}
+
+// auditNames logs a line for each name that a call has changed, and for the one that failed.
+func (a *Auditor) auditNames(of LogEntry, r *Result) {
+	duration := float64(a.Now().Sub(of.begun).Microseconds()) / 1000
+	for _, n := range r.Names {
+		e := of.Event
+		e.Operation, e.Path, e.To, e.Bytes, e.Duration = n.Operation, n.Path, n.To, n.Size, duration
+		if n.Err != nil {
+			why := refusal.Of(n.Path, n.Err)
+			e.Kind, e.Outcome, e.Code, e.Bytes = EventRefusal, why.Slug, why.Code(e.Tool), 0
+		}
 		a.Logger.Log(e)
 	}
 }

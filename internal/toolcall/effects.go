@@ -13,6 +13,11 @@ type Effects struct {
 	// File is the file of the call as it was found. Its path is "" if the rules did not let
 	// it through, and of a search.
 	File reminders.File
+	// Moved are files under the names that the call has given them.
+	Moved []reminders.File
+	// Names are the names that the call has changed, one line each in the log; nil for other
+	// calls.
+	Names []NameChange
 	// Said are remarks that are made once, see Session.WasSaid.
 	Said []Remark
 	// Parse is a notebook to be parsed before the next call.
@@ -33,6 +38,14 @@ type Search struct {
 	Pattern int    `json:"pattern"` // its length in bytes
 	Files   int    `json:"files"`
 	Matches int    `json:"matches"`
+}
+
+// NameChange is one name that a call has moved, copied or deleted, for the log.
+type NameChange struct {
+	Operation string // move, copy or delete
+	Path, To  string // resolved; To is "" for a delete
+	Size      int64
+	Err       error // why it was not done; nil if it was
 }
 
 // Shown describes the part of an answer that is about one file.
@@ -68,6 +81,8 @@ const (
 	Differs
 	// Gone: the answer says that no file is there. The record stays: a change says it, too.
 	Gone
+	// Recalled: the answer shows a file that the conversation has deleted unseen.
+	Recalled
 	// Forgotten: the answer to a change says that the file is gone. It says so once: a
 	// repeated call may create the file.
 	Forgotten
@@ -100,6 +115,9 @@ func (s *Session) Apply(e Effects, passes bool) {
 	if e.File.Path != "" {
 		s.Reminders.Follow(e.File)
 	}
+	for _, f := range e.Moved {
+		s.Reminders.Follow(f)
+	}
 	if e.Report != nil {
 		s.Reminders.Sent(e.Report)
 	}
@@ -114,6 +132,10 @@ func (s *Session) show(n Shown, passes bool) {
 		s.Reminders.ReportedGone(n.Path)
 	case n.How == Forgotten:
 		s.Files.Forget(n.Path)
+	case n.How == Recalled:
+		if passes {
+			s.forgetDeleted(n.Path)
+		}
 	case n.How == Again:
 		s.Files.Stubbed(n.Path, n.View)
 	case !passes:

@@ -74,6 +74,10 @@ type Facts struct {
 	Durability string `json:"fsmcp/durability,omitempty"`
 	Error      string `json:"fsmcp/error,omitempty"` // the slug of a refusal
 	ErrorCode  int    `json:"fsmcp/errorCode,omitempty"`
+	// Failed lists the entries of a call that were not done; nil: none.
+	Failed *[]FailedEntry `json:"fsmcp/failed,omitempty"`
+	// Group names the changes of the call in the history.
+	Group string `json:"fsmcp/group,omitempty"`
 	// Hash is the SHA-256 of the file.
 	Hash state.Sum `json:"fsmcp/hash,omitzero"`
 	// AbsolutePath says of a refusal of a file that was not read whether its argument was an
@@ -86,6 +90,12 @@ type Facts struct {
 	Pages          int    `json:"fsmcp/pages,omitempty"`         // of the PDF
 	Replacements   int    `json:"fsmcp/replacements,omitempty"`  // made by an Edit
 	Size           *int64 `json:"fsmcp/size,omitempty"`          // of the file, in bytes
+}
+
+// FailedEntry is an entry of a call that was not done.
+type FailedEntry struct {
+	Index int    `json:"index"` // in the list of the call, from 0
+	Error string `json:"error"` // a slug
 }
 
 // Hide leaves out what a hidden file must not tell: its text, by which it was shown, and its
@@ -115,6 +125,7 @@ func (o Outcome) Result(tool, raw, hint string) *Result {
 	r := &Result{Facts: o.Facts}
 	if o.Err != nil {
 		r = Fail(tool, raw, o.Err)
+		r.Facts.Failed, r.Facts.Group = o.Facts.Failed, o.Facts.Group
 	} else {
 		r.Blocks = o.blocks(hint)
 	}

@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,9 +25,20 @@ type Question struct {
 	// Path is the resolved name, which consent is bound to.
 	Path string
 
+	// Once says that a yes is for this call alone.
+	Once bool
+
 	op perm.Op
+	// further are more operations that consent is bound to, each with its resolved name.
+	further []Permission
 	// Log is the call, which is logged with the answer that it ends with.
 	Log *LogEntry
+}
+
+// Permission is an operation on a resolved name.
+type Permission struct {
+	Op   perm.Op
+	Path string
 }
 
 // Consent is the user's yes to the questions of one call: each covers the tool
@@ -52,17 +64,35 @@ func (c *Consent) With(q *Question) *Consent {
 
 // Same reports whether consent to one question is consent to the other.
 func (q *Question) Same(other *Question) bool {
-	return q.op.Changes() == other.op.Changes() && q.Path == other.Path
+	return q.op.Changes() == other.op.Changes() && q.Path == other.Path && slices.Equal(q.further, other.further)
+}
+
+// covers reports whether consent to the question is consent to an operation on a name.
+func (q *Question) covers(p Permission) bool {
+	if q.op.Changes() == p.Op.Changes() && q.Path == p.Path {
+		return true
+	}
+	_, found := slices.BinarySearchFunc(q.further, p, comparePermissions)
+	return found
+}
+
+func comparePermissions(a, b Permission) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Op, b.Op))
 }
 
 // Covers reports whether one of the yeses was to q.
 func (c *Consent) Covers(q *Question) bool {
-	return c != nil && (c.all || slices.ContainsFunc(c.questions, q.Same))
+	return c.Permits(Permission{q.op, q.Path})
+}
+
+// Permits reports whether one of the yeses was to an operation on a resolved name.
+func (c *Consent) Permits(p Permission) bool {
+	return c != nil && (c.all || slices.ContainsFunc(c.questions, func(q *Question) bool { return q.covers(p) }))
 }
 
 // Granted implements perm.Grants.
 func (c *Consent) Granted(op perm.Op, path string) bool {
-	return c.Covers(&Question{Path: path, op: op})
+	return c.Permits(Permission{op, path})
 }
 
 // NeedConsent refuses a call that needs consent, in words for a client that cannot ask, and
@@ -78,6 +108,38 @@ func NeedConsent(e *access.ConsentError, will, settingsFile string) Outcome {
 	}
 	question := &Question{Message: message, Names: e.Names, Rule: rule, Path: e.Resolved, op: e.Op}
 	return Outcome{Err: err, Effects: Effects{Question: question}}
+}
+
+// ManyNames describes a call that names many files, for one question about all of them.
+type ManyNames struct {
+	// First is the decision that is quoted; nil if the question is not about a rule.
+	First *access.ConsentError
+	// What says what the call will do, in one sentence or several lines.
+	What string
+	// Why says why it is asked, beside the decision; "" for nothing.
+	Why string
+	// Permissions list the operations that consent is bound to.
+	Permissions []Permission
+	Once        bool
+}
+
+// NeedConsentToMany refuses a call that names many files and needs consent, and words the one
+// question about all of them. refused is the refusal for a client that cannot ask if First is
+// nil.
+func NeedConsentToMany(m ManyNames, settingsFile string, refused error) Outcome {
+	rule := m.Why
+	if m.First != nil {
+		rule = Joined(refusal.Because(m.First.Decision), m.Why)
+		refused = refusal.NeedsConsent(m.First, settingsFile)
+	}
+	all := slices.Clone(m.Permissions)
+	slices.SortFunc(all, comparePermissions)
+	all = slices.Compact(all)
+	q := &Question{Message: m.What + "\n" + rule, Rule: rule, Path: all[0].Path, op: all[0].Op, further: all, Once: m.Once}
+	for _, p := range all {
+		q.Names = append(q.Names, p.Path)
+	}
+	return Outcome{Err: refused, Effects: Effects{Question: q}}
 }
 
 // Unanswered is the answer to a call whose question did not get a yes. why

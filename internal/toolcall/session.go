@@ -25,6 +25,9 @@ type Session struct {
 	said   map[Remark]bool
 	parsed Parsed
 	latest int // counts the notebooks that were parsed or are being parsed
+
+	deleted     map[string]Deleted // by resolved name
+	deletedSize int                // bytes of them that are kept
 }
 
 // NewSession starts a conversation that has been shown nothing. now is the clock.
@@ -112,7 +115,22 @@ func (s *Session) parseAhead(p Parsed) {
 }
 
 // Grant consents for the rest of the conversation.
-func (s *Session) Grant(q *Question) { s.Grants.Grant(q.op, q.Path) }
+func (s *Session) Grant(q *Question) {
+	if q.Once {
+		return
+	}
+	s.Grants.Grant(q.op, q.Path)
+	for _, p := range q.further {
+		s.Grants.Grant(p.Op, p.Path)
+	}
+}
 
 // Granted reports whether q needs no asking any more.
-func (s *Session) Granted(q *Question) bool { return s.Grants.Granted(q.op, q.Path) }
+func (s *Session) Granted(q *Question) bool {
+	for _, p := range q.further {
+		if !s.Grants.Granted(p.Op, p.Path) {
+			return false
+		}
+	}
+	return !q.Once && s.Grants.Granted(q.op, q.Path)
+}

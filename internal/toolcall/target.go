@@ -111,6 +111,11 @@ func (o Opener) refused(call Call, op perm.Op, err error) (out Outcome) {
 	return out
 }
 
+// Refusal words an error of access that asks nothing.
+func (o Opener) Refusal(op perm.Op, err error) error {
+	return o.refused(Call{}, op, err).Err
+}
+
 // Absent refuses a change of a name that is not there: the file was gone since it was
 // shown, or never was.
 func (o Opener) Absent(session *Session, s *Target) Outcome {

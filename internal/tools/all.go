@@ -121,6 +121,8 @@ func New(o Options) *Service {
 		published(s, nameWrite, false, (&writer{s.committer}).run),
 		published(s, nameEdit, false, (&editor{s.committer, o.Preferences}).run),
 		published(s, nameNotebookEdit, false, (&cellEditor{s.committer}).run),
+		published(s, nameMove, false, (&namer{s.committer}).move),
+		published(s, nameDelete, false, (&namer{s.committer}).delete),
 		published(s, find.NameGlob, true, finder.Glob),
 		published(s, find.NameGrep, true, finder.Grep),
 	}

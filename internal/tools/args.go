@@ -13,6 +13,8 @@ const (
 	nameWrite        = "Write"
 	nameEdit         = "Edit"
 	nameNotebookEdit = "NotebookEdit"
+	nameMove         = "Move"
+	nameDelete       = "Delete"
 )
 
 // ReadArgs are the arguments of Read.

@@ -156,6 +156,8 @@ func (d *decoder) set(f *field, v wire.Value, text string) (problem *refusal.Ref
 			return problem
 		}
 		slot.SetInt(int64(n))
+	case reflect.Slice:
+		return d.setList(f, slot, v, text)
 	case reflect.Bool:
 		switch {
 		case v.Kind == wire.True, text == "true":

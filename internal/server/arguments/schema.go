@@ -55,6 +55,7 @@ type field struct {
 	index     int  // in the argument struct
 	take      reflect.Kind
 	pointer   bool
+	items     *Spec // of an array of objects: their members
 }
 
 // Load reads a tool's schema and description, and checks that schema and
@@ -103,19 +104,18 @@ func (sp *Spec) load(raw []byte) error {
 	}
 	published.WriteByte('}')
 	sp.Published = published.Bytes()
-	return sp.bind(properties, required)
+	return sp.bind(reflect.TypeOf(sp.Tool.Args()).Elem(), properties, required)
 }
 
-// bind finds the struct's field for each property.
-func (sp *Spec) bind(properties []byte, required []string) error {
-	args := reflect.TypeOf(sp.Tool.Args()).Elem()
+// bind finds the field of a struct for each property.
+func (sp *Spec) bind(args reflect.Type, properties []byte, required []string) error {
 	var names []string
 	err := wire.Members(properties, func(quoted []byte, v wire.Value) error {
 		name, err := wire.Unquote(quoted)
 		if err != nil {
 			return err
 		}
-		f, err := bindField(args, name, v.Raw)
+		f, err := bindField(args, name, v.Raw, sp.Own)
 		if err != nil {
 			return err
 		}
@@ -140,14 +140,15 @@ func (sp *Spec) bind(properties []byte, required []string) error {
 	return nil
 }
 
-func bindField(args reflect.Type, name string, property []byte) (field, error) {
+func bindField(args reflect.Type, name string, property []byte, own ownKeyword) (field, error) {
 	var schema struct {
-		Type string `json:"type"`
+		Type  string          `json:"type"`
+		Items json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(property, &schema); err != nil {
 		return field{}, err
 	}
-	want, ok := map[string]reflect.Kind{"string": reflect.String, "integer": reflect.Int, "boolean": reflect.Bool}[schema.Type]
+	want, ok := map[string]reflect.Kind{"string": reflect.String, "integer": reflect.Int, "boolean": reflect.Bool, "array": reflect.Slice}[schema.Type]
 	if !ok {
 		return field{}, fmt.Errorf("%s: type %q is not decoded", name, schema.Type)
 	}
@@ -164,7 +165,11 @@ func bindField(args reflect.Type, name string, property []byte) (field, error) {
 		if t.Kind() != want {
 			return field{}, fmt.Errorf("%s: schema says %s, the struct %s", name, schema.Type, t.Kind())
 		}
-		return field{name: name, quoted: `"` + name + `"`, index: i, take: want, pointer: pointer}, nil
+		bound := field{name: name, quoted: `"` + name + `"`, index: i, take: want, pointer: pointer}
+		if want == reflect.Slice {
+			return bound, bound.bindList(t, schema.Items, own)
+		}
+		return bound, nil
 	}
 	return field{}, fmt.Errorf("%s: no struct field has it as its json tag", name)
 }
