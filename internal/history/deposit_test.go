@@ -167,7 +167,9 @@ func TestWouldKeep(t *testing.T) {
 func TestFollow(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
-	path := func(name string) string { return filepath.Join(string(filepath.Separator), "w", filepath.FromSlash(name)) }
+	path := func(name string) string {
+		return filepath.Join(string(filepath.Separator), "w", filepath.FromSlash(name))
+	}
 	move := func(from, to string) {
 		mark, err := s.Keep(t.Context(), Change{Names: []string{path(from)}, Operation: OpMove, To: path(to)})
 		if err != nil {
