@@ -120,11 +120,11 @@ type Listing struct {
 // not be read. Entries that may not be read do not change the list, unless the folder has more
 // than fifty thousand.
 func (c *Checker) List(f *File) (l Listing, ok bool) {
+	walk := c.Walk(f, nil)
 	entries, err := f.Entries(maxScan)
 	if err != nil || !c.Readable(f.Asked.String()) {
 		return l, false
 	}
-	walk := c.Walk(f, nil)
 	for _, e := range entries {
 		// Readable looks at the disk: most hidden names need no look.
 		if byName := walk.Allowed(e.Name, false) || e.Dir && walk.Allowed(e.Name, true); !byName || !c.Readable(fsys.Join(f.Asked.String(), e.Name)) {

@@ -83,7 +83,13 @@ func (w *committing) attempt(ctx context.Context) toolcall.Outcome {
 	if out.Err != nil {
 		return out
 	}
-	defer w.closeTarget(s)
+	defer func() {
+		if w.replaced {
+			go s.Close() // to free the blocks of the old file takes time: the answer does not wait
+		} else {
+			s.Close()
+		}
+	}()
 	w.hidden = s.Hidden
 	if out = w.change(ctx, s); w.hidden {
 		out.Hide()
@@ -225,31 +231,20 @@ func (c *Change) applied(path string, stamp fsys.Stamp) applied {
 	return m
 }
 
-// closeTarget closes a target. Once the file has been replaced, that frees the blocks of the
-// old one, which takes the kernel some time: the answer does not wait for that.
-func (w *committing) closeTarget(s *toolcall.Target) {
-	if w.replaced {
-		go s.Close()
-		return
-	}
-	s.Close()
-}
-
 // preview plans on the file as it is now, outside of its lock.
 func (w *committing) preview(ctx context.Context, s *toolcall.Target) *Change {
-	if s.Kind == fsys.Missing {
-		return w.plan(ctx, s, nil)
-	}
-	f, err := s.Open()
-	if err != nil {
-		return failed(err)
-	}
-	defer f.Close()
 	leave, err := w.by.Loader.AdmitChange(ctx, s.Stamp.Size)
 	if err != nil {
 		return failed(err)
 	}
 	defer leave()
+	var f *fsys.File
+	if s.Kind != fsys.Missing {
+		if f, err = s.Open(); err != nil {
+			return failed(err)
+		}
+		defer f.Close()
+	}
 	return w.plan(ctx, s, f)
 }
 

@@ -56,7 +56,8 @@ func NeedsConsent(e *access.ConsentError, settings string) *Refusal {
 	if j.Op == perm.Read {
 		what = "Reading"
 	}
-	return New(needsConsent, what, j.name(), j.because(), j.remedy())
+	because, name := j.because(), fsys.InSentence(j.Path.String())
+	return New(needsConsent, what, name, because, j.remedy())
 }
 
 // UnusableRoots says which of the client's roots cannot be the workspace, for an answer where
