@@ -1,6 +1,6 @@
-// Command fsmcp-media decodes for fsmcp, in a process of its own: all that
-// `fsmcp media-worker` does, and what would make the server itself slower to
-// start and larger: it reads PDFs. fsmcp uses it where it lies beside it.
+// Command fsmcp-media decodes for fsmcp, in a process of its own: the pictures that
+// `fsmcp media-worker` decodes, and PDFs, which would make the server itself larger and
+// slower to start. fsmcp uses it if it is in the same folder.
 package main
 
 import (

@@ -1,7 +1,7 @@
 //go:build vips && cgo
 
 // Command fsmcp-vips decodes for fsmcp with libvips, in a process of its own.
-// fsmcp uses it where it lies beside it, or where FSMCP_VIPS names it.
+// fsmcp uses it if it is in the same folder, or if FSMCP_VIPS names it.
 package main
 
 import (

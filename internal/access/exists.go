@@ -73,8 +73,8 @@ func (c *Checker) permitted(op perm.Op, path fsys.Path, least perm.Verdict) *fsy
 	return t
 }
 
-// isThere tells the policy whether a name is there (a bare repository is known by its
-// HEAD). A link that leads nowhere is there, too, and git takes such a HEAD for one.
+// isThere tells the policy whether a name exists: a bare repository is recognised by its
+// HEAD. A link to nothing counts as existing, because git accepts such a HEAD.
 func (c *Checker) isThere(name string) bool {
 	t, err := c.find(name)
 	if t == nil {

@@ -104,9 +104,9 @@ func (l Lines) cut(s string) []string {
 // longLine is the number of bytes from which a line is shown in part.
 const longLine = 500
 
-// show renders the text offsets [start, end) as numbered lines: whole lines
-// where they are short, else just that part with its first column. It returns
-// the offsets that the answer really shows.
+// show renders the text from start to end as numbered lines. Of a long line it shows only
+// that part, with its first column, of a short one all. It returns the offsets of what it
+// shows.
 func (l Lines) show(start, end int) (body string, from, to int) {
 	from, to = start, end
 	if at := l.Start(start); start-at <= longLine {
@@ -130,7 +130,7 @@ func (l Lines) fragment(start, end int) string {
 	return fmt.Sprintf("(line %d from column %d)\n%s", first, column, l.number(l.Text[start:end], first))
 }
 
-// ShowAll shows raw spans of a file as numbered lines, whole ones where they are short.
+// ShowAll shows raw spans of a file as numbered lines, whole lines if they are short.
 // shown has the bytes of the file that body shows.
 func ShowAll(d *text.Doc, spans span.Set) (body string, shown span.Set) {
 	l := LinesOf(d)

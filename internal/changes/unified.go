@@ -124,7 +124,7 @@ func (u Unified) WithoutPlaces() Unified {
 	return u
 }
 
-// First returns the first lines of the diff, cut where they are long, and counts the
+// First returns the first lines of the diff, long ones cut, and counts the
 // lines beyond so many lines or characters.
 func (u Unified) First(most, chars int) string {
 	var kept []string

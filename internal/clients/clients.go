@@ -172,7 +172,7 @@ var table = []Client{
 	{
 		// File and shape: Cursor documentation, "Model Context Protocol", as cited by
 		// confluentinc/mcp-confluent, docs/configuring-cursor.md; ~/.cursor on every system.
-		// Not confirmed: that its parser takes comments. They are kept where they are there.
+		// Not confirmed: that its parser takes comments. Existing ones are kept.
 		Name: "cursor", Title: "Cursor", Format: JSONC, Variables: true, commas: true, keys: []string{"mcpServers"},
 		linux: place{homeDir, ".cursor/mcp.json"}, darwin: place{homeDir, ".cursor/mcp.json"}, windows: place{homeDir, ".cursor/mcp.json"},
 		project: ".cursor/mcp.json",
@@ -281,8 +281,8 @@ type place struct {
 	path string
 }
 
-// packaged is where the file of a client lies that Windows has installed as a package: in
-// the folder %LOCALAPPDATA%\Packages\PREFIX*, the way from there with slashes.
+// packaged is the place of the file of a client that Windows has installed as a package: the
+// folder %LOCALAPPDATA%\Packages\PREFIX*, and the path from there, with slashes.
 type packaged struct{ prefix, path string }
 
 // System holds what the places of files depend on. Absolute folders, or empty.

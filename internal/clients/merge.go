@@ -214,7 +214,7 @@ func (d *document) walk(path []string) (v *hujson.Value, n int, err error) {
 	}
 }
 
-// members returns those of an object, and none of another value.
+// members returns the members of an object, and nil for another value.
 func members(v *hujson.Value) []hujson.ObjectMember {
 	if object, ok := v.Value.(*hujson.Object); ok {
 		return object.Members

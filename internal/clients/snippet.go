@@ -113,7 +113,7 @@ func inline(compact string, spaced bool) string {
 func (c Client) Snippet(s Server) string {
 	switch c.Format {
 	case TOML:
-		// A JSON string is a TOML string, but for the one character that TOML escapes.
+		// A JSON string is a TOML string, except for the one character that TOML escapes.
 		body := "[" + strings.Join(c.keys, ".") + "." + serverName + "]\ncommand = " + text(s.Program) + "\nargs = " + inline(text(s.args(c.withTools(nil))), true) + "\n"
 		return strings.ReplaceAll(body, "\x7f", `\u007f`)
 	case YAML:

@@ -39,8 +39,8 @@ type Change struct {
 	Shown []state.Part
 	// Notebook says that the new bytes are worth parsing before the next call.
 	Notebook bool
-	// Outcome is the answer then; of a change that was refused it has the effects of the
-	// refusal. A change without splices is only its answer.
+	// Outcome is the answer to the change once it is made. If the change was refused, Outcome
+	// has the effects of the refusal. A change without splices is only an answer.
 	Outcome toolcall.Outcome
 	// Differs returns the texts that the question to the user compares; nil: those of
 	// From and Splices.

@@ -45,7 +45,7 @@ type Rule int
 
 // The rules in the order in which they are tried.
 const (
-	Exact       Rule = iota // byte for byte, but for line breaks
+	Exact       Rule = iota // byte for byte, except for line breaks
 	Quotes                  // curly quotes equal straight ones
 	Desanitised             // abbreviated tokens stand for what they abbreviate
 	Normalised              // Unicode canonical equivalence (NFC and NFD)
@@ -199,7 +199,7 @@ func (t tally) chosen() []span.Span {
 	return t.spans
 }
 
-// check refuses one or more matches if they are too many, or if none is where it has to be.
+// check refuses one or more matches if they are too many, or if none is at the place that the caller named.
 func (t tally) check(text string, br breaks, req Request) error {
 	switch {
 	case t.all && t.count > len(t.spans):

@@ -127,7 +127,7 @@ func (v view) startsLine(i int) bool {
 // endsLine reports whether a line's text ends at i.
 func (v view) endsLine(i int) bool { return i == len(v.s) || v.breakAt(i) != "" }
 
-// usual is the most frequent line ending of a text, LF before CRLF where they are even, or
+// usual is the most frequent line ending of a text, LF before CRLF if they are even, or
 // empty for a text of one line.
 func usual(text string, loneCR bool) string {
 	if loneCR {
@@ -161,7 +161,7 @@ type lineEnds struct {
 	usual    *string // the most frequent ending, once it was needed
 }
 
-// after is the ending of the line at a place, or the most frequent where it has none.
+// after is the ending of the line at a place, or the most frequent one if it has none.
 func (l *lineEnds) after(at int) string {
 	if !l.searched || at > l.known {
 		l.findEnd(at)

@@ -53,7 +53,7 @@ func lineDifferences(asked, own string) []string {
 	return facts
 }
 
-// equalOver reports whether two texts are equal but for some kinds of differences.
+// equalOver reports whether two texts are equal apart from some kinds of differences.
 func equalOver(f similar.Folds, a, b string) bool {
 	return similar.Fold(a, f) == similar.Fold(b, f)
 }

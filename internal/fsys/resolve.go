@@ -6,9 +6,9 @@ import (
 )
 
 // Resolve finds out what a path leads to, and every name it has on the way.
-// Links are read as text, never followed by the system, and one that leads to
-// nothing ends in a Missing target. The error is ErrLoop, ErrNotDir, or what the
-// system said, as *fs.PathError; beside it comes a target with the names so far.
+// It reads links as text and never has the system follow them. A link to nothing gives a
+// Missing target. The error is ErrLoop, ErrNotDir or the system's, as *fs.PathError; with
+// an error it returns a target that has the names found so far.
 func (r *Resolver) Resolve(p Path) (*Target, error) {
 	t := &Target{Asked: p, Path: p.name, pin: newPin(r)}
 	t.Names = append(t.namesRoom[:0], p.name)

@@ -12,9 +12,10 @@ const (
 	nameOpened     = 0x8
 )
 
-// systemNamer asks the system for the final name of the open object: with long names, and on the
-// drive that a substituted one stands for. On a network drive that would be a UNC name,
-// which no argument can be: it keeps its drive, and each segment is as its folder has it.
+// systemNamer asks the system for the final name of an open object: it has long names, and
+// the real drive in place of a substituted one. On a network drive that name would be a UNC
+// name, which no argument can be. There it keeps the drive and spells each segment as its
+// folder does.
 func systemNamer(name string) (Stamp, string, error) {
 	f, err := openForAttributes(name)
 	if err != nil {

@@ -55,7 +55,7 @@ func (g Gate) sameLines(line Line) bool {
 }
 
 // Ambiguous refuses an Edit whose text is in several places, or not in the line that it names.
-// It shows the lines of the first places, which count as shown where they are whole; rec is the
+// It shows the lines of the first places, which count as shown if they are whole; rec is the
 // record of the file as it is.
 func (g Gate) Ambiguous(rec state.Record, line int, places *edit.AmbiguousError) toolcall.Outcome {
 	body, shown := changes.Matches(g.File.Doc, places.Places)

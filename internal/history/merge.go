@@ -11,7 +11,7 @@ import (
 // Conflict is a place that both sides changed differently. Lines count from 1; if the place
 // has no lines of ours, First is the line after it.
 type Conflict struct {
-	// First and Last are the lines of ours, Last before First where it has none.
+	// First and Last are the lines of ours, Last before First if it has none.
 	First, Last int
 }
 

@@ -57,8 +57,8 @@ func (r *Runner) copyOld(ctx context.Context, path string, old []byte) (*oldCopy
 }
 
 // create makes the file and locks it. Another process may sweep the file before it is
-// locked; create then tries again. Beside a process that sweeps without end about half of
-// the tries fail.
+// locked; create then tries again. About half of the tries fail while another process sweeps
+// all the time.
 func (e *oldCopy) create(base string) (err error) {
 	const tries = 100
 	for range tries {

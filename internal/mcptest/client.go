@@ -71,7 +71,7 @@ type Client struct {
 // Message is one JSON-RPC message as it was received.
 type Message struct {
 	Raw    []byte
-	ID     string // the id's raw JSON; "" where there is none
+	ID     string // the id's raw JSON; "" if there is none
 	Method string
 	Result json.RawMessage
 	Error  *RPCError

@@ -311,8 +311,8 @@ type icon struct {
 	bits          int // of a pixel
 }
 
-// LargestIcon returns an ICO from its largest icon on, and of several of that size from
-// the one with the most colours on; nil: it holds none.
+// LargestIcon returns the bytes of an ICO from its largest icon to the end. Among icons of
+// the same size it takes the one with the most colours. It returns nil if there is no icon.
 func LargestIcon(data []byte) ([]byte, error) {
 	l := headerReader{r: bytes.NewReader(data), size: int64(len(data))}
 	best, err := l.largestIcon()

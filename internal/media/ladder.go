@@ -39,8 +39,8 @@ type Encoding struct {
 	As            Kind // PNG or JPEG
 	Quality       int  // of JPEG, to 100
 	Colours       int  // PNG with a palette of so many; 0: without
-	// Most bounds the useful bytes, 0: any. It may be set while the engine works, which
-	// may give up with ErrLonger beyond it. nil: any.
+	// Most bounds the bytes of the result; nil or 0 sets no bound. It may be set while the
+	// engine works. Above it the engine may give up with ErrLonger.
 	Most *atomic.Int64
 }
 

@@ -178,7 +178,7 @@ type Config struct {
 	// Workspace lists the workspace directories, the first one first.
 	Workspace []Dir
 	// UnusableRoots are URIs of the client's that name no folder of this machine. They decide
-	// nothing: a refusal names them where there is no workspace.
+	// nothing: a refusal names them if there is no workspace.
 	UnusableRoots []string
 	// Home is the directory of "~/" rules.
 	Home string

@@ -21,7 +21,7 @@ type judgement struct {
 // name is the path as it is shown.
 func (j judgement) name() string { return fsys.InSentence(j.Path.String()) }
 
-// denied words a denial. All denials by one rule read the same but for the path,
+// denied words a denial. All denials by one rule read the same apart from the path,
 // whether or not the file exists.
 func (j judgement) denied() *Refusal {
 	switch j.Reason {

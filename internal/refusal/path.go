@@ -60,7 +60,7 @@ func Elsewhere(e *access.ElsewhereError, meant, workspace string) error {
 type Missing struct {
 	Path      fsys.Path
 	Near      []string // names that the caller may have meant
-	Workspace string   // where relative names start from, "" where they start nowhere
+	Workspace string   // the folder that relative names start from, "" if there is none
 	ToCreate  bool     // the call would change a notebook
 }
 
@@ -80,7 +80,7 @@ func (m Missing) Refusal() error {
 }
 
 // Directory refuses a folder with its first entries, so that the caller can go on;
-// listed is false where the caller may not know them.
+// listed is false if the caller may not know them.
 func Directory(name string, list access.Listing, listed bool) error {
 	switch {
 	case !listed:

@@ -12,7 +12,7 @@ import (
 // packerPackage is the official packer of MCP bundles.
 const packerPackage = "@anthropic-ai/mcpb@2.1.2"
 
-// A packer is the official packer's program; "" where it cannot be had.
+// A packer is the official packer's program; "" if it cannot be installed.
 type packer string
 
 // packer installs the official packer. Without it bundles are made all the same, and the

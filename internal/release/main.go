@@ -8,7 +8,7 @@
 // needs C code, which is linked to the libvips of one system.
 //
 // The list of contents is made by own code: of the tools for it, cyclonedx-gomod and the
-// package licensecheck could not be fetched where this was written.
+// package licensecheck could not be fetched when this was written.
 //
 // goreleaser v2.14.0 was tried for the archives. It takes 2 minutes to fetch and compile,
 // which the tests of archives would have to pay, too, and 7 seconds a run. It would replace

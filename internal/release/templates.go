@@ -18,8 +18,8 @@ var generated = map[string]string{
 	"packages/scoop/fsmcp.json":  "fsmcp.json",
 }
 
-// fillIn makes the generated files. Without all systems there would be gaps in them: they
-// are made of those that there are.
+// fillIn makes the generated files. If not all systems were built, the files list only those
+// that were.
 func (r *release) fillIn(f facts) error {
 	for name, from := range generated {
 		text, err := r.fill(from, f)

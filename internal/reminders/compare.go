@@ -22,7 +22,7 @@ const (
 )
 
 // compare compares a file with its record and with what was reported last. full asks
-// for a diff, where there can be one.
+// for a diff, if there can be one.
 //
 // While a call works on the file it returns later: that call may be about to change the
 // file or its record, and its own change would look like another's.

@@ -30,7 +30,7 @@ type follower struct {
 	// picture is the stamp of a file that was shown as pictures, so that its bytes are
 	// not known; nil otherwise.
 	picture *fsys.Stamp
-	// reported is the last state that was reported; nil where none was.
+	// reported is the last state that was reported; nil if none was.
 	reported *reportedState
 	// proof is a settled stamp under which the file was found to be as was reported, or
 	// as the record has it.

@@ -1,4 +1,4 @@
-// Package reminders finds what an answer says beside its own matter: which files that a
+// Package reminders finds what an answer adds to its own subject: which files that a
 // conversation was shown in full have changed outside since, and which files for agents
 // in the folders above a file were not read yet.
 //

@@ -52,8 +52,8 @@ func (e *renameEntry) write(away string) error {
 	return calls.Sync(e.dir)
 }
 
-// done removes the entry: the name is there. One that stays does no harm, since the sweep
-// changes nothing where the name is there.
+// done removes the entry, because the name exists again. An entry that stays does no harm:
+// the sweep changes nothing if the name exists.
 func (e *renameEntry) done() {
 	if e.name != "" && sys.Remove(e.at.sys, e.dir, e.name) == nil {
 		e.name = ""

@@ -47,16 +47,16 @@ type Options struct {
 	Rand          io.Reader
 	LockWait      time.Duration // for other writers; 5 s
 	OpenWait      time.Duration // for programs that hold the file open for writing; 200 ms, on Windows 2 s
-	// Rescue is handed bytes of the file at path that are known nowhere else.
-	// If it keeps them it returns under which name, and no file has to; nil
-	// keeps none. Linux only: elsewhere no lease shows that the file is at rest.
+	// Rescue stores bytes of the file at path that exist nowhere else, and returns the id
+	// that it stored them under. Otherwise they are kept in a file; nil stores none. It is
+	// used on Linux only: elsewhere no lease shows that the file is at rest.
 	Rescue func(path string, content io.ReaderAt, size int64) (id string, err error)
 	// Merge merges two texts that grew out of base; ok is false if they conflict. Nil merges
 	// nothing. It serves systems without leases: see LateWrite.
 	Merge func(base, ours, theirs []byte) (c []span.Splice, ok bool)
 	// Late is told of each LateWrite; nil hears nothing.
 	Late func(LateWrite)
-	// Lost is told when StateDir turns out to be of no use; nil hears nothing.
+	// Lost is called when StateDir cannot be used; nil drops the call.
 	Lost func(*StateError)
 }
 

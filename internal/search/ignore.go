@@ -41,7 +41,7 @@ func (l *level) ignored(name string, dir bool) bool {
 	return by.line > 0 && !by.kept
 }
 
-// decision is the rule that decides on a name, and its list; line is 0 where there is none.
+// decision is the rule that decides on a name, and its list; line is 0 if there is none.
 type decision struct {
 	list *ignoreList
 	plainRule
@@ -93,7 +93,7 @@ type plainRule struct {
 	kept bool
 }
 
-// parseIgnore reads the text of an ignore file; nil where it has no pattern.
+// parseIgnore reads the text of an ignore file; nil if it has no pattern.
 func parseIgnore(content []byte) *ignoreList {
 	list := &ignoreList{names: map[string]plainRule{}, dirs: map[string]plainRule{}}
 	content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
@@ -149,7 +149,7 @@ func (l *ignoreList) decide(name string, dir bool) decision {
 	return decision{l, last}
 }
 
-// readIgnore reads an ignore file of an open folder, nil where there is none that may be
+// readIgnore reads an ignore file of an open folder, nil if there is none that may be
 // read. It is called by its name in f; prefix and that name lead to it from n.
 func (n *node) readIgnore(dir *fsys.Dir, f *access.WalkFolder, prefix, name string) *ignoreList {
 	if !f.Allowed(name, false) {

@@ -99,7 +99,7 @@ type Window struct {
 
 // Outcome says how much of the scope was searched.
 type Outcome struct {
-	// Complete is false where the time ran out.
+	// Complete is false if the time ran out.
 	Complete bool
 	// NotSearched are folders that were left out because the time ran out, absolute and
 	// sorted; at most 20. Each stands for everything below it that was not searched: for one
@@ -210,7 +210,7 @@ type FileMatches struct {
 	// Lines are those that the window shows, in order; Content only.
 	Lines []Line
 	// Record is of the file as Lines show it, for state.Files, with nothing shown yet: Showing
-	// adds that. Recorded is false where nothing counts as shown: the time ran out, or the
+	// adds that. Recorded is false if nothing counts as shown: the time ran out, or the
 	// file is too large to hold in memory.
 	Record   state.Record
 	Recorded bool
@@ -235,7 +235,7 @@ type Line struct {
 	// Whole: Parts is all of the line.
 	Whole bool
 	// Exact are the bytes of the file that Parts show as they are, with the line ending: all
-	// of a line that is whole, but for bytes that are no character.
+	// of a line that is whole, without bytes that are no character.
 	Exact []state.Part
 	// MoreMatches counts the matches that lie in no part.
 	MoreMatches int

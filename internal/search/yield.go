@@ -29,7 +29,7 @@ func (s *Searcher) release(r *room) {
 }
 
 // yieldCPU lets other goroutines run, once in a while. While the searches have to yield, the
-// last slot, where there are several, rests as long as it has worked.
+// last slot, if there are several, rests as long as it has worked.
 func (r *run) yieldCPU(w *room) {
 	t := time.Now().UnixNano()
 	if worked := t - w.rested; w.last && worked > int64(yieldSlice) && t < r.yieldUntil.Load() && !r.stopped.Load() {

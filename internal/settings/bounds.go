@@ -8,9 +8,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// Bounds of the permission rules that one project file may bring; beyond them it
-// counts as broken. A project may come from another person, and each rule is compared
-// with each name of each file: with the most that pass, a decision takes milliseconds.
+// Bounds of the permission rules of one project file; a file beyond them counts as broken.
+// A project may come from another person, and each rule is compared with each name of each
+// file. Within these bounds a decision takes milliseconds at most.
 const (
 	maxRules     = 2000
 	maxRuleBytes = 1024

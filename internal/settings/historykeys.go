@@ -68,8 +68,8 @@ func (m *merger) exclude() (globs []string) {
 	return globs
 }
 
-// excludes returns a glob as it is matched on this system. One that cannot be understood
-// excludes every file: it was to keep a secret.
+// excludes returns a glob as it is matched on this system. A glob that cannot be understood
+// excludes every file, because it was meant to keep a secret.
 func (m *merger) excludes(l Layer, line int, glob string) []string {
 	all, err := globsOf(m.origin.system.Notation(), glob)
 	if err != nil {

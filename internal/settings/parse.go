@@ -375,7 +375,7 @@ func (p *parser) keep(k *key, is any, offset int) {
 }
 
 // unknown warns of an unknown key in fsmcp's own files. Unknown keys in Claude Code's
-// files are fine, but for those that were meant for permissions.
+// files are fine, except those that were meant for permissions.
 func (p *parser) unknown(m hujson.ObjectMember, path string) {
 	meant := p.misplaced(m.Value, path)
 	if p.layer.File.Claude && meant == "" {

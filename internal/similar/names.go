@@ -48,7 +48,7 @@ const (
 
 // Near lists at most n siblings that a caller may have meant, best first: other
 // case, then the same stem with another extension, then those of the smallest edit
-// distance, where that is small.
+// distance, if that is small.
 func Near(name string, siblings []string, n int) []string {
 	type near struct {
 		name           string

@@ -44,8 +44,8 @@ func Replaced(splices []Splice) []Span {
 	return out
 }
 
-// Growth returns by how many bytes the splices lengthen a file, negative where they
-// shorten it.
+// Growth returns by how many bytes the splices lengthen a file; it is negative if
+// they shorten it.
 func Growth(splices []Splice) int64 {
 	n := int64(0)
 	for _, s := range splices {

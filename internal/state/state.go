@@ -62,8 +62,8 @@ type Record struct {
 	// All is the hash of all bytes of a notebook: its cells are shown, but a change of them
 	// replaces other bytes, too, and finds them by their number. Zero for other files.
 	All Sum
-	// Reported are parts that only a reminder has shown. Another agent may have read it:
-	// they let an edit through that knows them by heart, and nothing else.
+	// Reported are parts that only a reminder has shown. Another agent may have read the
+	// reminder, so they only let through an Edit that repeats their text.
 	Reported []Part
 	// Enc is the encoding by which the bytes were read or written: a change may leave
 	// too little in a legacy charset for it to be recognised again.

@@ -103,8 +103,8 @@ func opens(b []byte, opening string) bool {
 	return len(rest) < len(b) && isWord(rest, more)
 }
 
-// beginsLine reports whether nothing but blanks and backslashes is before a place on its
-// line. (Backslashes are, so that one that was added can be told from one of the text.)
+// beginsLine reports whether only blanks and backslashes come before a place on its line.
+// Backslashes are allowed so that an added one differs from one of the text.
 func beginsLine(b []byte, at int) bool {
 	for at > 0 && (b[at-1] == ' ' || b[at-1] == '\\') {
 		at--

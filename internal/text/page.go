@@ -109,7 +109,7 @@ func (w *window) number(p *Page, first, lines, maxBody int) []int64 {
 }
 
 // line measures the line at the offset at: its content, and with its ending.
-// Where the window ends before the line does, found is false.
+// found is false if the window ends before the line does.
 func (w *window) line(at int) (content, full int, found bool) {
 	s := w.s[at:]
 	n := strings.IndexByte(s, w.eol)

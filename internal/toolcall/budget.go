@@ -97,8 +97,8 @@ func (b Budget) PartsWithin(body []byte, ends []int, bound int) int {
 	return sort.Search(len(ends), func(i int) bool { return b.Counter.Count(body[:ends[i]]) > bound })
 }
 
-// ReadCall names the Read that shows as many lines of a page as are served, starting at
-// number first. lines is their number: one if that is shown in part.
+// ReadCall returns the call that reads as many lines of a page as an answer holds, from the
+// line with the number first. lines counts them; a line that is shown in part counts as one.
 func (b Budget) ReadCall(first int, page text.Page) (name string, lines int) {
 	if lines = b.LinesWithin(page, b.Bound()); lines > 0 {
 		return fmt.Sprintf("Read offset=%d, limit=%d", first, lines), lines

@@ -149,11 +149,11 @@ func (l Loader) loaded(session *Session, s *Target, stamp fsys.Stamp) *state.Fil
 	return &state.File{Path: s.Path, Stamp: stamp, Settled: stamp.Settled(l.Now()), Record: rec, Known: known}
 }
 
-// Decode makes text of the bytes. It believes the encoding of the record if the file has its
-// text, if its stamp proves that the file is the same, or, for a change, has at least not
-// moved since an own change. Else it detects the encoding, and believes the record's only for
-// a file that does not tell (keepsCharset). What then differs from the record counts as
-// changed, see File.Compare.
+// Decode decodes the bytes of a file. It takes the encoding of the record if the file has the
+// record's text, or if the stamp proves that the file is unchanged; for a change it is enough
+// that the stamp is that of fsmcp's own last change. Otherwise it detects the encoding, and
+// takes the record's only if the bytes do not show one (keepsCharset). File.Compare reports
+// what differs from the record.
 func Decode(s *Target, c *state.File) (err error) {
 	if len(c.Raw) > state.InMemory {
 		return decodeLarge(s, c)

@@ -143,9 +143,9 @@ func (v *viewing) cell(ctx context.Context) toolcall.Outcome {
 	return v.lines(ctx, i, v.read.want.cell, o, "")
 }
 
-// lines shows lines of the cell at index i, which calls name as name, as far as
-// one answer holds them; name is empty if no call can name the cell. rest
-// stands before the call that goes on.
+// lines shows as many lines of the cell at index i as one answer holds. name is the cell's
+// name in calls, or empty if no call can name it. The answer has rest before the call that
+// shows more.
 func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOptions, rest string) toolcall.Outcome {
 	name = fsys.InSentence(name)
 	o.MaxText = v.read.budget.Room()

@@ -78,7 +78,7 @@ const emptyReminder = "<system-reminder>Warning: the file exists but the content
 
 // part is the extent of the text that an answer shows.
 type part struct {
-	first, last, total int    // lines; the total is -1 where it is not known
+	first, last, total int    // lines; the total is -1 if it is not known
 	of                 string // the total in words
 	nextColumn         int    // where the rest of the last line begins; 0: all of it is shown
 	more               bool   // something follows

@@ -50,8 +50,8 @@ func (r *reading) memoryText(c *state.File) toolcall.Outcome {
 	return r.served(page, c.WithShown(rec, span.Set{}.Add(page.Shown)), c.Doc.EOL, state.Sum{})
 }
 
-// nothing has a Read compare none of the parts that were shown before: each proves its own
-// bytes later.
+// nothing is passed if a Read compares no part that was shown before: each part is compared
+// later, when an Edit needs it.
 var nothing = []span.Span{}
 
 // scanned answers from a file that is too big to be held.

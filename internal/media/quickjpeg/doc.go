@@ -1,5 +1,5 @@
 // Package quickjpeg encodes pictures as baseline JPEG, with the headers, tables and sampling of
-// image/jpeg. It promises the same picture but for rounding.
+// image/jpeg. It promises the same picture apart from rounding.
 //
 // image/jpeg takes 47 ms of processor time for 2.7 megapixels of a photograph and 23 ms for a
 // page of a PDF; this package takes 20 and 8. Of the time for ten pages of a PDF, image/jpeg

@@ -93,7 +93,7 @@ func parseGlued(src string, dirOnly, slash bool, glue int) (Pattern, error) {
 	return p, err
 }
 
-// TrimBlanks removes blanks at the end but for one that a backslash protects.
+// TrimBlanks removes blanks at the end, except one that a backslash protects.
 func TrimBlanks(s string) string {
 	t := strings.TrimRight(s, " ")
 	slashes := len(t) - len(strings.TrimRight(t, `\`))

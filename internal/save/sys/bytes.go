@@ -45,7 +45,7 @@ func ReadAll(sys Sys, fd int) ([]byte, error) {
 // Digest is the SHA-256 of a file's bytes.
 type Digest [sha256.Size]byte
 
-// DigestOf reads the bytes of a file up to size, fewer where it is shorter by now.
+// DigestOf reads the bytes of a file up to size, fewer if it has become shorter.
 func DigestOf(sys Sys, fd int, size int64) (*Digest, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(Reader{sys, fd}, 0, size)); err != nil {

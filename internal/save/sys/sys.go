@@ -46,7 +46,7 @@ type Sys interface {
 	// Clone makes a new file that shares the content of another one and has its metadata.
 	// Where files cannot be cloned it is EOPNOTSUPP.
 	Clone(from, dir int, name string) error
-	CopyACL(from, to int) error // where it is not among the attributes
+	CopyACL(from, to int) error // if it is not among the attributes
 	// Watch notes from now on whether the file is written to; the caller closes the Watcher.
 	Watch(fd int) (Watcher, error)
 

@@ -66,7 +66,7 @@ func New(globs []string, typ string) (f Filter, err error) {
 	return f, nil
 }
 
-// expand writes out the braces of a pattern; false where they are not closed, or stand for
+// expand writes out the braces of a pattern; false if they are not closed, or stand for
 // more than most patterns.
 func expand(pattern string, most int) ([]string, bool) {
 	open, depth := -1, 0

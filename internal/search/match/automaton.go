@@ -171,7 +171,7 @@ func (a *automaton) classAt(text []byte) (uint8, int) {
 	return a.p.class(r), n
 }
 
-// step follows a transition, and builds it first where that is needed.
+// step follows a transition, and builds it first if that is needed.
 func (a *automaton) step(s int32, column int) int32 {
 	to := a.table[int(s)+column]
 	if to == unbuilt {

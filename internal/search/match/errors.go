@@ -10,7 +10,7 @@ import (
 // Error: a pattern cannot be compiled.
 type Error struct {
 	Pattern string
-	// At is the byte offset in Pattern where Part begins, -1 where it is not known.
+	// At is the byte offset in Pattern where Part begins, -1 if it is not known.
 	At   int
 	Part string // the faulty part, as far as it is known
 	// LookAround and BackReference: the pattern is valid in other engines; RE2 leaves this

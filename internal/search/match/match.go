@@ -4,7 +4,7 @@
 // its line ending, in time linear in the text, and a bound on memory whatever the pattern
 // is. A fuzz test holds both against each other.
 //
-// It looks for a literal that each match holds, and where there is none it runs an
+// It looks for a literal that each match holds, and if there is none it runs an
 // automaton that it builds as the text needs it. The standard package line by line was
 // rejected for its speed (BenchmarkNext, MB/s on one core of a busy machine): 26 instead
 // of 540 for "(?i)needleinhay", 27 instead of 750 for "[A-Z][a-z]+_[0-9]+", 8 instead of
@@ -99,8 +99,8 @@ func usable(literal string) bool {
 	return len(literal) >= minLiteral && !strings.ContainsRune(literal, utf8.RuneError)
 }
 
-// LiteralInFiles returns bytes that each matching file holds, whatever its charset but UTF-16
-// and its line endings are; nil where none are known.
+// LiteralInFiles returns bytes that every matching file holds, in any charset except UTF-16
+// and with any line endings. It returns nil if none are known.
 func (p *Pattern) LiteralInFiles() (best []byte) {
 	for part := range bytes.FieldsFuncSeq(p.literal, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) {
 		if len(part) > len(best) {
@@ -222,7 +222,7 @@ func (m *Matcher) Text(text []byte) bool {
 }
 
 // Ranges returns up to most matches in a text or line that are not empty, by the standard
-// package; of empty ones it returns the first where no other is there.
+// package; of empty ones it returns the first if there is no other.
 func (p *Pattern) Ranges(text []byte, most int) [][]int {
 	all := p.re.FindAllIndex(text, most)
 	some := all[:0:0]

@@ -60,7 +60,7 @@ func isAssignment(word string) bool {
 }
 
 // object returns words NAME=VALUE as a JSON object of strings. The decoder takes "10" for a
-// number and "true" for a boolean where a schema wants one.
+// number and "true" for a boolean if a schema wants one.
 func object(words []string) []byte {
 	b := []byte{'{'}
 	for i, w := range words {

@@ -160,8 +160,8 @@ func (p *Pool) register(j *Job) (why refusal.Busy) {
 	return ""
 }
 
-// enqueue puts a job at the end of its lane. With here, the caller offers to run it; mine
-// says that it must.
+// enqueue puts a job at the end of its lane. With here, the caller offers to run the job
+// itself. If mine is true, the caller has to run it.
 func (p *Pool) enqueue(j *Job, here bool) (mine bool) {
 	if !p.lanes.join(j) {
 		return false

@@ -38,7 +38,7 @@ var ErrTwice = errors.New("member given twice")
 // are parts of its line.
 type Message struct {
 	Raw     []byte
-	ID      []byte // as written; nil where there is none
+	ID      []byte // as written; nil if there is none
 	Method  string
 	Version bool // jsonrpc is "2.0"
 	Answer  bool // has a result or an error: it answers a request of ours

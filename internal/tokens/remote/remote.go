@@ -27,7 +27,7 @@ const (
 
 // Counter has the model's provider count, over HTTP (source: the count-tokens
 // endpoint of the Messages API). The text is sent there and nowhere else: a
-// redirect is not followed. The zero value is of no use; see New.
+// redirect is not followed. The zero value cannot be used; see New.
 type Counter struct {
 	url, key, model string
 	client          *http.Client
