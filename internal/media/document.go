@@ -13,7 +13,7 @@ const (
 	MaxEntries    = 10_000     // of the archive
 	MaxSections   = 2_000      // sheets or slides
 	MaxDocPicture = 16 << 20   // bytes of a picture in a document
-	MaxDocText    = 16 << 20   // bytes of text
+	MaxDocText    = 8 << 20    // bytes of text
 )
 
 // DocumentKind is the kind of a document, by its content.

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
+	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -59,7 +60,7 @@ func (r *reading) office(ctx context.Context, f *fsys.File, size int64) toolcall
 	if v.text == "" {
 		return r.noteOnly(fmt.Sprintf("Office document read: %s (%s, %s). It has no text.", r.target.Name(), doc.Format, phrase.Bytes(size)))
 	}
-	lines, err := text.Decode([]byte(v.text))
+	lines, err := text.Decode(span.BytesOf(v.text))
 	if err != nil {
 		return toolcall.Failed(err)
 	}
@@ -125,6 +126,10 @@ func (v *officeView) write() {
 	for i, s := range v.doc.Sections {
 		offsets[i] = at
 		at += s.Size
+	}
+	if v.doc.Kind == media.TextDocument { // without a copy, if nothing imitates a frame
+		v.first, v.text = []int{1}, text.EscapeFrame(v.doc.Body)
+		return
 	}
 	for _, i := range v.sections {
 		s := v.doc.Sections[i]

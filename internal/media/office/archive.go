@@ -16,7 +16,7 @@ import (
 // Bounds of what an archive unpacks to.
 const (
 	maxUnpacked = 512 << 20 // bytes of all parts that are read
-	maxRatio    = 250       // of a part
+	maxRatio    = 100       // of a part
 	freeRatio   = 1 << 20   // unpacked bytes of a part up to which its ratio does not matter
 )
 
@@ -88,6 +88,9 @@ func (a *archive) open(name string) (io.Reader, error) {
 	if f.Flags&1 != 0 {
 		return nil, media.ErrLocked
 	}
+	if ratio(f.UncompressedSize64, f.CompressedSize64) {
+		return nil, faultf("its part %q unpacks to more than %d times its size", f.Name, maxRatio)
+	}
 	r, err := f.Open()
 	if err != nil {
 		return nil, faultf("its part %q cannot be unpacked", f.Name)
@@ -111,12 +114,17 @@ func (p *part) Read(b []byte) (int, error) {
 	switch {
 	case p.unpacked > maxUnpacked:
 		return 0, faultf("it unpacks to more than %d MB", maxUnpacked>>20)
-	case p.read > freeRatio && p.read > maxRatio*p.packed:
+	case ratio(uint64(p.read), uint64(p.packed)): // more than the archive says
 		return 0, faultf("its part %q unpacks to more than %d times its size", p.name, maxRatio)
 	case err != nil && err != io.EOF:
 		err = faultf("its part %q is damaged", p.name)
 	}
 	return n, err
+}
+
+// ratio reports whether a part unpacks to too much for its size.
+func ratio(unpacked, packed uint64) bool {
+	return unpacked > freeRatio && unpacked/maxRatio > packed
 }
 
 // scan opens a part of XML. A part that is not there has no elements.
