@@ -2,6 +2,7 @@ package office
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -69,6 +70,30 @@ func TestTexts(t *testing.T) {
 			}
 		} else if s := d.Sections[0]; s.Columns == 0 || s.Rows < 4 {
 			t.Errorf("%s: %+v", kind, s)
+		}
+	}
+}
+
+// Documents that LibreOffice 7.4 has written, in both formats of each kind.
+func TestDocumentsOfLibreOffice(t *testing.T) {
+	contract := contract + "  a) gently\n2. close it\nItem | Price\nScrews\\nlong ones | 12.50\nSeen\tby   all\nand signed. [hidden: Not to be shown.]\n[picture: a red square]\n" + strings.SplitAfterN(contractEnd, "\n", 3)[2]
+	contract = strings.Replace(contract, "Due within", "## Payment\nThe price is due within", 1)
+	contract = strings.Replace(contract, "1. open", "- first point\n  - a detail\n- second point\n1. open", 1)
+	plan := "== Plan 2026\nA1\tTask | B1\tDue | C1\tHours | D1\tShare\nA2\tWrite the offer | B2\t14.03.2026 | C2\t12.5 | D2\t25.0%\nA3\ttwo\\nlines | C3\t0.1\nA7\tSum | C7\t"
+	secret := "\n[hidden row] A8\thidden row text\n== Secret hidden\nA1\tconfidential\n"
+	for name, want := range map[string]string{
+		"contract.docx": contract, "contract.odt": contract,
+		"plan.xlsx": plan + "#VALUE!" + secret, "plan.ods": plan + "Err:510" + secret,
+		"talk.pptx": "== \nRoadmap\nShip the office reader\nMeasure it\n[picture]\n==  hidden\nBudget\none million\n",
+		"talk.odp":  "== \nRoadmap\n- Ship the office reader\n- Measure it\n[picture]\n==  hidden\nBudget\none million\n",
+	} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Reader{}.Read(data, media.DocumentRequest{})
+		if err != nil || written(d) != want {
+			t.Errorf("%s: %v\n%s\nwant:\n%s", name, err, written(d), want)
 		}
 	}
 }
