@@ -65,6 +65,8 @@ func playRole(role []string) {
 		roleEdit(role[1], number(2), role[3], role[4])
 	case "append", "truncate", "rename": // append PATH
 		roleForeign(role[0], role[1])
+	case "names": // names CASE KILLAT STATE FROM TO
+		roleNames(number(1), number(2), role[3], role[4], role[5])
 	case "once": // once STATE PATH
 		roleOnce(role[1], role[2])
 	default:
