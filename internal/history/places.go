@@ -178,20 +178,20 @@ func through(list, change []place) ([]place, error) {
 // Parts are the places of a change of a file above WholeLimit as they were and as
 // they were made, with a little of what stands beside them, for showing; nil for
 // other changes.
-func (a *Archive) Parts(e Entry) (parts []Part, err error) {
+func (a *Archive) Parts(e Entry) (parts []Place, err error) {
 	if !e.Partial() {
 		return nil, nil
 	}
 	places, err := a.places(e)
 	for _, at := range places {
 		before, after := at.sides()
-		parts = append(parts, Part{Offset: at.At - at.Lead, Before: before, After: after})
+		parts = append(parts, Place{Offset: at.At - at.Lead, Before: before, After: after})
 	}
 	return parts, err
 }
 
-// Part is a place of a change.
-type Part struct {
+// Place is a range that a change replaced, with its bytes before and after.
+type Place struct {
 	Offset        int64 // in the file as it was after the change
 	Before, After []byte
 }

@@ -19,7 +19,7 @@ func isShort(line []byte) bool {
 
 // partsAround returns parts of a long line around its matches, and the number of the matches
 // that lie in none.
-func partsAround(line []byte, ranges [][]int) (parts []Part, more int) {
+func partsAround(line []byte, ranges [][]int) (parts []LinePart, more int) {
 	column, counted := 1, 0 // the column of the character at counted
 	end := 0                // of the last part
 	for i, r := range ranges {
@@ -34,7 +34,7 @@ func partsAround(line []byte, ranges [][]int) (parts []Part, more int) {
 		to := forward(line, from, aroundMatch)
 		column += utf8.RuneCount(line[counted:from])
 		counted = from
-		parts = append(parts, Part{Column: column, Text: bytes.Clone(line[from:to])})
+		parts = append(parts, LinePart{Column: column, Text: bytes.Clone(line[from:to])})
 		end = to
 	}
 	return parts, 0

@@ -192,7 +192,7 @@ func (l *lineSearch) keepLine(start, end, number int, context bool) {
 		line.Place = l.place(number)
 	}
 	if line.Whole {
-		line.Parts, line.Exact = []Part{{Column: 1, Text: slices.Clone(text)}}, l.exact(start, end)
+		line.Parts, line.Exact = []LinePart{{Column: 1, Text: slices.Clone(text)}}, l.exact(start, end)
 	} else {
 		var ranges [][]int
 		if !context && (len(text) < slowLine || l.Reliable()) {

@@ -231,7 +231,7 @@ type Line struct {
 	Gap bool
 	// Parts is the whole line in one part, or of a line of more than 500 characters
 	// windows around its matches, in order; at most 10 of them.
-	Parts []Part
+	Parts []LinePart
 	// Whole: Parts is all of the line.
 	Whole bool
 	// Exact are the bytes of the file that Parts show as they are, with the line ending: all
@@ -249,8 +249,8 @@ func (l *Line) size() (n int) {
 	return n
 }
 
-// Part is a part of a line.
-type Part struct {
+// LinePart is a range of a line that a search shows.
+type LinePart struct {
 	// Column is the place of Text's first character in the line, from 1, in characters.
 	Column int
 	// Text is UTF-8 but for bytes that are no character; it has no line ending.

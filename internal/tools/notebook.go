@@ -180,7 +180,7 @@ func (v *viewing) lines(ctx context.Context, i int, name string, o render.CellOp
 }
 
 // count counts the tokens of the text, pictures apart.
-func (v *viewing) count(parts []render.Part) int {
+func (v *viewing) count(parts []render.Block) int {
 	text := make([]byte, 0, partsSize(parts))
 	for _, p := range parts {
 		text = append(text, p.Text...)
@@ -189,7 +189,7 @@ func (v *viewing) count(parts []render.Part) int {
 }
 
 // within reports whether the client passes on so many lines.
-func (v *viewing) within(parts []render.Part) bool {
+func (v *viewing) within(parts []render.Block) bool {
 	n := 0
 	for _, p := range parts {
 		n += strings.Count(p.Text, "\n") + 1
@@ -197,7 +197,7 @@ func (v *viewing) within(parts []render.Part) bool {
 	return n <= v.read.budget.Lines()
 }
 
-func partsSize(parts []render.Part) int {
+func partsSize(parts []render.Block) int {
 	n := 0
 	for _, p := range parts {
 		n += len(p.Text)
@@ -228,7 +228,7 @@ func (v *viewing) tooMany(size, count int) error {
 }
 
 // answer builds the answer: text and, in their place, pictures, then the remarks.
-func (v *viewing) answer(ctx context.Context, parts []render.Part, remarks ...string) (out toolcall.Outcome) {
+func (v *viewing) answer(ctx context.Context, parts []render.Block, remarks ...string) (out toolcall.Outcome) {
 	out.Shown = []toolcall.Shown{{Path: v.read.target.Path, Record: v.rec, View: v.read.want.view(), Sum: v.sum}}
 	out.File.Extent = reminders.InPart
 	if gate.FirstUnseen(v.nb.Cells(), v.rec) == nil {
@@ -251,7 +251,7 @@ func (v *viewing) answer(ctx context.Context, parts []render.Part, remarks ...st
 // blocks turns parts into content blocks. Pictures beyond the budgets are left
 // out, and those that cannot be shown; what says so stands in their place, or in
 // left.
-func (v *viewing) blocks(ctx context.Context, parts []render.Part) (blocks []toolcall.Block, left string) {
+func (v *viewing) blocks(ctx context.Context, parts []render.Block) (blocks []toolcall.Block, left string) {
 	var over []string   // the cells, and count the pictures
 	var sentOf []string // the cells of the pictures that are sent, with repetitions
 	count := 0

@@ -26,7 +26,7 @@ type CellOptions struct {
 
 // A CellView is the result of Cell.
 type CellView struct {
-	Parts []Part
+	Parts []Block
 	// Shown is the part of the source that counts as shown. Views of all lines together
 	// show all of it.
 	Shown span.Span

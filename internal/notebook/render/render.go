@@ -20,8 +20,8 @@ import (
 // DefaultMaxOutput bounds the characters of a cell's outputs if several cells are shown.
 const DefaultMaxOutput = 10_000
 
-// A Part is one block of an answer: text or a picture.
-type Part struct {
+// Block is one block of an answer: text or a picture.
+type Block struct {
 	Text    string
 	Picture *Picture // nil for text
 }
@@ -39,7 +39,7 @@ type Options struct {
 
 // A View is the result of Cells.
 type View struct {
-	Parts []Part
+	Parts []Block
 	Shown span.Set // the bytes of the file that count as shown: the sources of the cells
 	Size  int      // bytes of text
 	// Next is the index of the first cell after those that are shown.
@@ -93,7 +93,7 @@ func roomFor(nb *notebook.Notebook, o Options, end int) int {
 
 // writer collects parts.
 type writer struct {
-	parts []Part
+	parts []Block
 	buf   []byte
 	size  int     // bytes of text in parts
 	out   outputs // of the current cell
@@ -151,19 +151,19 @@ func endLine(text []byte) []byte {
 
 func (w *writer) picture(p *Picture) {
 	w.flush()
-	w.parts = append(w.parts, Part{Picture: p})
+	w.parts = append(w.parts, Block{Picture: p})
 }
 
 // flush makes the text so far a part.
 func (w *writer) flush() {
 	if all := bytes.TrimSuffix(w.buf, []byte("\n")); len(all) > 0 {
-		w.parts = append(w.parts, Part{Text: string(all)})
+		w.parts = append(w.parts, Block{Text: string(all)})
 		w.size += len(all)
 	}
 	w.buf = w.buf[:0]
 }
 
-func (w *writer) finish() []Part {
+func (w *writer) finish() []Block {
 	w.flush()
 	return w.parts
 }

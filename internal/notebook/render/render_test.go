@@ -19,7 +19,7 @@ const (
 )
 
 // allText returns the text of a view, with a line for each picture.
-func allText(parts []Part) string {
+func allText(parts []Block) string {
 	var b strings.Builder
 	for _, p := range parts {
 		if p.Picture != nil {

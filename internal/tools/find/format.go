@@ -17,10 +17,10 @@ import (
 // search counts pieces. What an answer shows and what it records are its pieces.
 type piece struct {
 	text  string
-	file  int           // the index of its file
-	place string        // of the line: its number, or what stands for it in a document
-	parts []search.Part // of the line, as they are in the file
-	exact []state.Part  // the bytes of the file that text holds as they are
+	file  int               // the index of its file
+	place string            // of the line: its number, or what stands for it in a document
+	parts []search.LinePart // of the line, as they are in the file
+	exact []state.Part      // the bytes of the file that text holds as they are
 }
 
 // lineStyle says how lines are written.

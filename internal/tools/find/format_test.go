@@ -54,7 +54,7 @@ func asWindows(shown string) string {
 }
 
 func whole(n int, text string) search.Line {
-	return search.Line{Number: n, Whole: true, Parts: []search.Part{{Column: 1, Text: []byte(text)}}}
+	return search.Line{Number: n, Whole: true, Parts: []search.LinePart{{Column: 1, Text: []byte(text)}}}
 }
 
 func beside(l search.Line) search.Line { l.Context = true; return l }
@@ -64,7 +64,7 @@ func TestLines(t *testing.T) {
 	files := []search.FileMatches{
 		{Path: nativetest.Name("/w/a.go"), Lines: []search.Line{whole(3, "three"), beside(whole(4, "four")), gap(whole(9, "stray \xe9"))}},
 		{Path: nativetest.Name("/w/b.bin"), Binary: true, Count: 1},
-		{Path: nativetest.Name("/w/long.js"), Lines: []search.Line{{Number: 1, MoreMatches: 1200, Parts: []search.Part{{Column: 41, Text: []byte("x = 1")}, {Column: 900, Text: []byte("x = 2")}}}, beside(search.Line{Number: 2})}},
+		{Path: nativetest.Name("/w/long.js"), Lines: []search.Line{{Number: 1, MoreMatches: 1200, Parts: []search.LinePart{{Column: 41, Text: []byte("x = 1")}, {Column: 900, Text: []byte("x = 2")}}}, beside(search.Line{Number: 2})}},
 		{Path: nativetest.Name("/w/empty"), Lines: []search.Line{{Number: 7, Whole: true}}},
 	}
 	w := naming{base: nativetest.Names("/w")}
