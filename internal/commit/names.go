@@ -175,7 +175,7 @@ func (n *naming) workOut(ctx context.Context) toolcall.Outcome {
 		if s.to != nil {
 			change.to = s.to.Path
 		}
-		n.tree.changes = append(n.tree.changes, change)
+		n.tree.add(change)
 	}
 	if len(failed) == 0 {
 		return toolcall.Outcome{}
