@@ -131,6 +131,9 @@ func (n *nameMaker) move(ctx context.Context, s *nameStep) error {
 	moved, err := n.onDisk(ctx, from, to)
 	if err != nil {
 		mark.Void()
+		if errors.Is(err, save.ErrExists) { // it came after the look at all names
+			err = refusal.New(refusal.ToExists, fsys.InSentence(s.toPath.String()))
+		}
 		return err
 	}
 	if mark.ID() != "" {
