@@ -24,6 +24,9 @@
 // Of a file above WholeLimit only the places that a change touched are stored. They are not
 // thinned, since a restore needs to know where all later changes are.
 //
-// What it does not promise: to survive a loss of power (nothing is synced), and to know of
+// A Delete has what it removes synced (SyncMarks) before the first name goes. A file above
+// WholeLimit that it removes is kept whole, in the folder "deleted", and counts in the size.
+//
+// What it does not promise: to survive a loss of power (an edit syncs nothing), and to know of
 // changes that were not reported to it. It decides nothing, and changes no file but its own.
 package history
