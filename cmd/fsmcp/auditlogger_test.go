@@ -79,10 +79,10 @@ func TestEveryCallIsAudited(t *testing.T) {
 					{"Read", args{"file_path": a}, "", toolcall.EventRead, a, "ok"},
 					{"Read", args{"file_path": a}, "", toolcall.EventRead, a, "ok"}, // a stub
 					{"Read", args{"file_path": a, "offset": 99}, "", toolcall.EventRead, a, "ok"},
-					{"Read", args{"file_path": a, "offset": -1}, "", toolcall.EventRefusal, a, "bad_argument"},
+					{"Read", args{"file_path": a, "limit": -1}, "", toolcall.EventRefusal, a, "bad_argument"},
 					{"Read", args{"file_path": a, canary: canary}, "", toolcall.EventRefusal, "", "bad_argument"},
 					{"Read", args{"file_path": 7}, "", toolcall.EventRefusal, "", "bad_argument"},
-					{"Read", args{"file_path": dir}, "", toolcall.EventRefusal, dir, "is_directory"},
+					{"Read", args{"file_path": dir}, "", toolcall.EventRead, dir, "ok"},
 					{"Read", args{"file_path": a + ".not"}, "", toolcall.EventRefusal, a + ".not", "not_found"},
 					{"Read", args{"file_path": binary}, "", toolcall.EventRefusal, binary, "binary"},
 					{"Read", args{"file_path": denied}, "", toolcall.EventRefusal, denied, "denied"},

@@ -11,8 +11,6 @@ import (
 // Bounds of what is looked at and listed of a folder.
 const (
 	maxSiblings = 5_000
-	maxEntries  = 50
-	maxScan     = 50_000 // names that are looked at for a list, hidden ones included
 	maxNear     = 3
 )
 
@@ -108,37 +106,4 @@ func (c *Checker) Near(f *File) (near []string) {
 		}
 	}
 	return near
-}
-
-// Listing holds the entries of a folder that a caller may know.
-type Listing struct {
-	Names []string // at most fifty; of a folder with a separator at the end
-	More  bool     // there are more
-}
-
-// List lists the entries of a folder that a caller may read. It fails if the folder itself may
-// not be read. Entries that may not be read do not change the list, unless the folder has more
-// than fifty thousand.
-func (c *Checker) List(f *File) (l Listing, ok bool) {
-	walk := c.Walk(f, nil)
-	entries, err := f.Entries(maxScan)
-	if err != nil || !c.Readable(f.Asked.String()) {
-		return l, false
-	}
-	for _, e := range entries {
-		// Readable looks at the disk: most hidden names need no look.
-		if byName := walk.Allowed(e.Name, false) || e.Dir && walk.Allowed(e.Name, true); !byName || !c.Readable(fsys.Join(f.Asked.String(), e.Name)) {
-			continue
-		}
-		if len(l.Names) == maxEntries {
-			l.More = true
-			break
-		}
-		name := e.Name
-		if e.Dir {
-			name += fsys.Separator
-		}
-		l.Names = append(l.Names, name)
-	}
-	return l, true
 }

@@ -145,6 +145,7 @@ func preferences(cfg settings.Config, tops []string) tools.Preferences {
 		GateFull:      cfg.Gate == "full",
 		RefuseChanged: cfg.WhenChanged == "refuse",
 		KeepTrailing:  !cfg.StripTrailingSpace,
+		RefuseLong:    cfg.Overlong == "refuse",
 		HintsBelow:    hints,
 		Clipboard:     cfg.Clipboard,
 		SettingsFile:  cfg.OwnFile(),

@@ -21,6 +21,10 @@ type Answer struct {
 	NoPictures string
 	// PicturesLast: the model gets the pictures behind the text of all pages.
 	PicturesLast bool
+	// Partial says that the caller named no pages, and only the beginning was asked for;
+	// Outline is then that of the document, in one line.
+	Partial bool
+	Outline string
 }
 
 // Pages returns the numbers of the pages in the answer.
@@ -57,6 +61,21 @@ func (a Answer) Document() string {
 		return fmt.Sprintf("(As a document this would have more than the %.1f MB that are handed on; its pages follow instead.)", float64(q.Document)/(1<<20))
 	}
 	return "(These pages cannot be cut out as a document; they follow one by one instead.)"
+}
+
+// Contents says which part of a long document is shown if the caller named no pages, with its
+// outline and the next call; "" if all of it is.
+func (a Answer) Contents() string {
+	shown, count := a.Pages(), a.Result.Count
+	if !a.Partial || len(shown) == 0 {
+		return ""
+	}
+	last := shown[len(shown)-1]
+	outline := ""
+	if a.Outline != "" {
+		outline = "(Outline: " + a.Outline + ")\n"
+	}
+	return outline + fmt.Sprintf("(PARTIAL: pages 1-%d of %d. Next: Read pages=\"%d-%d\".)", last, count, last+1, min(last+media.MostPages, count))
 }
 
 // Remarks says what a reader of the pages has to know, the next call among it.

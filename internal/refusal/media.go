@@ -70,10 +70,9 @@ func PDF(name string, err error) error {
 			pages = &outline.PagesError
 		}
 		more := ""
-		if outline != nil && len(outline.Outline) > 0 {
-			more = " Outline: " + chapters(outline.Outline)
-			if outline.More > 0 {
-				more += fmt.Sprintf(" (and %d more)", outline.More)
+		if outline != nil {
+			if more = Outline(outline); more != "" {
+				more = " Outline: " + more
 			}
 		}
 		return New(pdfPages, name, pages.Reason, pages.Count, media.MostPages, more)
@@ -132,6 +131,15 @@ func Sections(name string, kind media.DocumentKind, names []string, err error) e
 		}
 	}
 	return New(officeParts, name, pages.Reason, what, more)
+}
+
+// Outline is the outline of a document in one line, "" if it has none.
+func Outline(e *media.OutlineError) string {
+	said := chapters(e.Outline)
+	if e.More > 0 && said != "" {
+		said += fmt.Sprintf(" (and %d more)", e.More)
+	}
+	return said
 }
 
 func chapters(all []media.Chapter) string {

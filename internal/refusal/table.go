@@ -96,7 +96,6 @@ const (
 	mountPoint     = "special_file: Something is mounted at %s: it is neither moved nor deleted."
 
 	// Read.
-	BadOffset           = "bad_argument 7: offset is the number of the first line, counted from 1; %d is negative."
 	BadLimit            = "bad_argument 7: limit is how many lines to read (with column: characters) and must be at least 1; %d is not."
 	BadColumn           = "bad_argument 7: column is the number of the first character, counted from 1; %d is not one."
 	ColumnWithoutOffset = "bad_argument: column pages through one long line: give offset (the line) with it. limit then counts characters."

@@ -36,6 +36,7 @@ type (
 		CellID   string `json:"cell_id"`
 		Region   string `json:"region"`
 		Pages    string `json:"pages"`
+		Large    bool   `json:"allow_large"`
 	}
 	writeArgs struct {
 		FilePath string `json:"file_path"`

@@ -101,6 +101,7 @@ type Config struct {
 	Gate               string // shown or full
 	WhenChanged        string // refuse or apply
 	StripTrailingSpace bool
+	Overlong           string // page or refuse
 	AskTimeout         time.Duration
 	TokensAPI          *TokensAPI // nil: tokens are estimated locally
 	Log                string     // file; empty: standard error

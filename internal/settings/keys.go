@@ -77,6 +77,7 @@ func known() []string {
 var (
 	keyGate            = word("edit.gate", trusted, "shown", "full")
 	keyWhenChanged     = word("edit.whenChanged", trusted, "apply", "refuse")
+	keyOverlong        = &key{path: "read.overlong", setBy: anyone, take: takeOverlong, words: []string{"page", "refuse"}, want: "page or refuse"}
 	keyStrip           = &key{path: "edit.stripTrailingSpace", setBy: trusted, take: takeBool, want: "true or false"}
 	keyDedup           = &key{path: "dedup", setBy: anyone, take: takeBool, want: "true or false"}
 	keyHardLinks       = &key{path: "keepHardLinks", setBy: userOnly, take: takeBool, want: "true or false"}
@@ -114,7 +115,7 @@ var (
 // keys lists them.
 func keys() []*key {
 	return []*key{
-		keyGate, keyWhenChanged, keyStrip, keyDedup, keyHardLinks, keyDurability, keyMaxTokens, keyMaxBytes, keyClients, keyTokensAPI, keyAskTimeout, keyLog,
+		keyGate, keyWhenChanged, keyStrip, keyOverlong, keyDedup, keyHardLinks, keyDurability, keyMaxTokens, keyMaxBytes, keyClients, keyTokensAPI, keyAskTimeout, keyLog,
 		keyHints, keyClipboard, keyLSP, keyTools, keyAuditFile, keyAuditNeeded, keyHistoryEnabled, keyHistoryRequired, keyHistoryMaxSize, keyHistoryMaxAge,
 		keyHistoryExclude, keyImageTokens, keySentSide, keyMegapixels, keyImageSide, keyImageDecoded, keyPDFMode, keyPDFImages, keyPDFClients, keyPDFWarm,
 		keyHooksBefore, keyHooksAfter,
@@ -125,6 +126,11 @@ func keys() []*key {
 // names of default.
 func modes() []string {
 	return []string{"bypassPermissions", "acceptEdits", "default", "dontAsk", "plan", "auto", "manual"}
+}
+
+func takeOverlong(v hujson.Value) (any, bool) {
+	s, ok := jsonc.Text(v)
+	return s, ok && (s == "page" || s == "refuse")
 }
 
 // knownMode returns a mode's name; an unknown word means default.

@@ -48,6 +48,7 @@ func (m *merger) merge(workspace []string) Config {
 		Gate:               pick(m, keyGate, "shown"),
 		WhenChanged:        pick(m, keyWhenChanged, "apply"),
 		StripTrailingSpace: pick(m, keyStrip, true),
+		Overlong:           pick(m, keyOverlong, "page"),
 		AskTimeout:         pick(m, keyAskTimeout, defaultAskTimeout),
 		Log:                cmp.Or(f.Log, s.Getenv("FSMCP_LOG"), m.file(keyLog)),
 		MaxTokens:          m.maxTokens(),

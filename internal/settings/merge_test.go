@@ -35,6 +35,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyMode, `"bypassPermissions"`, notProject, func(c Config) bool { return c.Mode == "bypassPermissions" }},
 		{keyGate.path, `"full"`, withTrust, func(c Config) bool { return c.Gate == "full" }},
 		{keyWhenChanged.path, `"refuse"`, withTrust, func(c Config) bool { return c.WhenChanged == "refuse" }},
+		{keyOverlong.path, `"refuse"`, always, func(c Config) bool { return c.Overlong == "refuse" }},
 		{keyStrip.path, `false`, withTrust, func(c Config) bool { return !c.StripTrailingSpace }},
 		{keyDedup.path, `false`, always, func(c Config) bool { return !c.Dedup }},
 		{keyHardLinks.path, `true`, notProject, func(c Config) bool { return c.KeepHardLinks }},
@@ -103,7 +104,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		}
 	}
 	for _, path := range known() {
-		if isGroup := path == keyPermissions || strings.Contains("edit limits tokens ask history audit images pdf hooks", path); !isGroup && !covered[path] {
+		if isGroup := path == keyPermissions || strings.Contains("edit read limits tokens ask history audit images pdf hooks", path); !isGroup && !covered[path] {
 			t.Errorf("%s has no row", path)
 		}
 	}

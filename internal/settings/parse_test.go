@@ -246,6 +246,7 @@ func values() map[string]struct {
 			`[{"glob": "*", "command": [""]}]`, `[{"glob": "*", "command": ["x", 1]}]`, `[{"glob": "*", "command": ["x"], "timeout": 5}]`, `[{"glob": "*", "command": ["x"], "timeout": "5"}]`, `[{"glob": "*", "command": ["x"], "shell": true}]`}}
 	return map[string]row{
 		keyGate.path:         {map[string]any{`"full"`: "full", `"shown"`: "shown"}, []string{`"Full"`, `"auto"`, "1", "null", "[]"}},
+		keyOverlong.path:     {map[string]any{`"refuse"`: "refuse", `"page"`: "page"}, []string{`""`}},
 		keyWhenChanged.path:  {map[string]any{`"refuse"`: "refuse", `"apply"`: "apply"}, []string{`""`}},
 		keyStrip.path:        yes,
 		keyDedup.path:        yes,

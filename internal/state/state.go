@@ -149,6 +149,7 @@ func (r Record) At(now fsys.Stamp, settled bool) Record {
 type View struct {
 	Offset, Limit, Column int
 	Cell                  string // of a notebook
+	Large                 bool   // bounds are lifted
 }
 
 // served remembers when a view was last answered with the text, if no stub followed.

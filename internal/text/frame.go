@@ -54,7 +54,7 @@ func Imitations(b []byte) (n int) {
 // cells or pages. # is a number.
 var openings = []string{
 	"(cell # of ", "(line #", "(lines #", "(page #", "(pages #", "(pages come", "(next: read ", "(ignored, because ",
-	"(relative path: ", "(nothing bears ", "(encoding: ", "(line endings: ", "(no newline at ", "(no text on this page",
+	"(relative path: ", "(nothing bears ", "(encoding: ", "(line endings: ", "(no newline at ", "(partial: ", "(the numbers in brackets ", "(no text on this page",
 	"(# more bytes of ", "(# picture", "(pictures left out", "(the picture of cell ", "(the pictures follow ", "(the document ", "(these pages ", "(as a document ",
 	"office document read: ", "(the end of this document ", "(the picture of line #", "(pictures are not shown: ", "(the pictures of this document ",
 	"(attached files", "(one answer has ", "(not read yet", "(the notebook has ", "[image: ", "pdf file read: ",

@@ -37,6 +37,8 @@ type Page struct {
 	// at NextColumn.
 	Cut        bool
 	NextColumn int
+	// Unended says that the page ends with the file, and the last line has no ending.
+	Unended bool
 	// Notice is a line that counts what a reader cannot see in Body: control,
 	// bidirectional and tag characters, bytes that are no character; or "".
 	Notice string
@@ -73,6 +75,7 @@ func (w *window) take(p *Page, first, limit, maxBody int) (ends []int64, open bo
 		return nil, open
 	}
 	p.First, p.Last = first, first+len(ends)-1
+	p.Unended = w.whole && ends[len(ends)-1] == int64(len(w.s)) && w.unended()
 	if !w.ascii {
 		p.Notice = notice(w.s[:ends[len(ends)-1]], ends, first, w.strays, w.crLines())
 	}
@@ -88,7 +91,7 @@ func (w *window) number(p *Page, first, lines, maxBody int) []int64 {
 	ends := make([]int64, 0, lines)
 	marks := make([]int, 0, lines)
 	end, _ := skipLines(span.Narrow, span.BytesOf(w.s), w.eol, lines)
-	digits := len(strconv.Itoa(first + lines))
+	digits := max(len(strconv.Itoa(first+lines)), len(strconv.Itoa(first))+2)
 	// Exact but for \xNN and a last line that proves too long.
 	body := make([]byte, 0, min(end+lines*(digits+1), maxBody)+8)
 	for at := 0; len(ends) < lines; {
@@ -124,11 +127,20 @@ func (w *window) line(at int) (content, full int, found bool) {
 
 // appendLine appends a line with its number.
 func (w *window) appendLine(body []byte, number int, s string) []byte {
-	body = append(strconv.AppendInt(body, int64(number), 10), '\t')
+	body = append(appendNumber(body, number), '\t')
 	if !w.strays {
 		return append(body, s...)
 	}
 	return appendHex(body, s)
+}
+
+// appendNumber appends the number of a line. One below zero counts from the end of a file, and
+// is in brackets.
+func appendNumber(body []byte, number int) []byte {
+	if number >= 0 {
+		return strconv.AppendInt(body, int64(number), 10)
+	}
+	return append(strconv.AppendInt(append(body, '('), int64(number), 10), ')')
 }
 
 // appendHex appends s with \xNN for the bytes that are no character.
@@ -295,7 +307,7 @@ func (d *Doc) ColumnPage(line, column, limit, maxBody int) Page {
 	w.fillColumn(&p, line, column, part)
 	end := from + len(part.text)
 	if part.whole {
-		end = full
+		end, p.Unended = full, full == content
 	}
 	d.setShown(&p, at+from, at+end)
 	return p

@@ -26,6 +26,7 @@ type ReadArgs struct {
 	CellID   string `json:"cell_id"`
 	Region   string `json:"region"`
 	Pages    string `json:"pages"`
+	Large    bool   `json:"allow_large"`
 }
 
 // Target is the file argument as it arrived.

@@ -66,7 +66,7 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 		return toolcall.Failed(err)
 	}
 	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path}, Op: perm.Read}}
-	one := reading{tool: r.reader, target: target, call: call, args: a, want: w, budget: r.Budget.ForClient(call.Client)}
+	one := r.reading(target, call, a, w)
 	data := c.Data
 	if c.Picture {
 		kind := media.Sniff(data[:min(len(data), media.HeadSize)], "")

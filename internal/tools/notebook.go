@@ -82,6 +82,7 @@ type viewing struct {
 // cells shows cells in order; offset and limit count them. What is beyond the
 // limits is refused; what merely exceeds the client's own stops at a whole cell.
 func (v *viewing) cells(ctx context.Context) toolcall.Outcome {
+	v.read.want.first = v.read.want.from(v.nb.Len())
 	o := render.Options{First: v.read.want.first - 1, MaxText: v.read.budget.Room()}
 	if !v.read.want.plain {
 		o.Limit = v.read.want.limit
@@ -91,10 +92,13 @@ func (v *viewing) cells(ctx context.Context) toolcall.Outcome {
 	}
 	view := render.Cells(v.nb, o)
 	count := v.count(view.Parts)
-	if int64(view.Size) > v.read.tool.maxFileBytes || count > v.read.budget.Most {
-		return toolcall.Failed(v.tooMany(view.Size, count))
+	if int64(view.Size) > v.read.tool.mostBytes(v.read.want.large) || count > v.read.budget.Most {
+		if v.read.tool.refuses() {
+			return toolcall.Failed(v.tooMany(view.Size, count))
+		}
+		v.read.overlong = true
 	}
-	if count > v.read.budget.Bound() || !v.within(view.Parts) {
+	if v.read.overlong || count > v.read.budget.Bound() || !v.within(view.Parts) {
 		if o.Limit = v.fitting(); o.Limit == 0 {
 			return v.beginning(ctx, o.First)
 		}
@@ -110,8 +114,13 @@ func (v *viewing) cells(ctx context.Context) toolcall.Outcome {
 		if v.read.want.bounded {
 			limit = min(limit, v.read.want.limit-(view.Next-o.First))
 		}
-		if onward = fmt.Sprintf("(Cells %d-%d of %d are shown.)", v.read.want.first, view.Next, v.nb.Len()); limit > 0 {
-			onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", v.read.want.first, view.Next, v.nb.Len(), view.Next+1, limit)
+		switch p := (part{first: v.read.want.first, last: view.Next, total: v.nb.Len(), more: true}); {
+		case v.read.overlong:
+			onward = v.read.partial("cells", p)
+		case limit > 0:
+			onward = fmt.Sprintf("(Cells %d-%d of %d are shown. Next: Read offset=%d, limit=%d.)", p.first, p.last, p.total, view.Next+1, limit)
+		default:
+			onward = fmt.Sprintf("(Cells %d-%d of %d are shown.)", p.first, p.last, p.total)
 		}
 	}
 	return v.answer(ctx, view.Parts, view.Notice, onward)
@@ -132,6 +141,9 @@ func (v *viewing) cell(ctx context.Context) toolcall.Outcome {
 	i, err := v.nb.Find(v.read.want.cell)
 	if err != nil {
 		return toolcall.Failed(refusal.NoSuchCell(v.read.target.Name(), err, false))
+	}
+	if v.read.want.first < 0 {
+		v.read.want.first = v.read.want.from(render.Cell(v.nb, i, render.CellOptions{First: 1, Limit: 1}).Total)
 	}
 	o := render.CellOptions{First: v.read.want.first, Column: v.read.want.column, Columns: defaultColumns}
 	switch {
@@ -209,9 +221,11 @@ func partsSize(parts []render.Block) int {
 // answer holds.
 func (v *viewing) fitting() int {
 	first := v.read.want.first - 1
+	room, bound := v.read.bounds()
+	room = int(min(int64(room), v.read.tool.mostBytes(v.read.want.large)))
 	return sort.Search(v.nb.Len()-first, func(i int) bool {
-		view := render.Cells(v.nb, render.Options{First: first, Limit: i + 1, MaxText: int(min(int64(v.read.budget.Room()), v.read.tool.maxFileBytes))})
-		return view.Next <= first+i || v.count(view.Parts) > v.read.budget.Bound() || !v.within(view.Parts)
+		view := render.Cells(v.nb, render.Options{First: first, Limit: i + 1, MaxText: room})
+		return view.Next <= first+i || v.count(view.Parts) > bound || !v.within(view.Parts)
 	})
 }
 

@@ -64,6 +64,7 @@ func (r *reading) office(ctx context.Context, f *fsys.File, size int64) toolcall
 	if err != nil {
 		return toolcall.Failed(err)
 	}
+	r.want.first = r.want.from(lines.Lines())
 	page, err := r.fit(func(w want, room int) (text.Page, error) {
 		if w.column > 0 {
 			return lines.ColumnPage(w.first, w.column, w.limit, room), nil
@@ -96,7 +97,7 @@ func (r *reading) officePage(ctx context.Context, f *fsys.File, size int64, v *o
 	out := toolcall.Outcome{Answer: toolcall.Answer{
 		Head:  fmt.Sprintf("Office document read: %s (%s, %s)%s", r.target.Name(), v.doc.Format, phrase.Bytes(size), v.spoken()),
 		Body:  string(page.Body),
-		Notes: []string{r.target.Note(), page.Notice, cut, left, r.want.onward(p)},
+		Notes: []string{r.target.Note(), page.Notice, cut, left, r.rest(p)},
 		Media: blocks,
 		Facts: toolcall.Facts{OriginalSize: size, Lines: max(page.Total, 0)},
 	}}

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -36,19 +37,56 @@ func (r *reading) pdf(ctx context.Context, content *io.SectionReader) toolcall.O
 	}
 	q := r.tool.pdfRequest(client)
 	q.Pages = r.want.pages
-	res, err := r.tool.pages.PDF(ctx, content, content.Size(), q, media.Progress(r.call.Progress))
-	if err != nil {
-		return toolcall.Failed(refusal.PDF(name, err))
+	read := func(q media.PDFRequest) (media.PDFResult, error) {
+		return r.tool.pages.PDF(ctx, content, content.Size(), q, media.Progress(r.call.Progress))
 	}
-	a := pagewords.Answer{Asked: q, Result: res, PicturesLast: client.PicturesLast}
+	res, err := read(q)
+	a := pagewords.Answer{PicturesLast: client.PicturesLast}
 	if client.Pictures == toolcall.NoPictures {
 		a.NoPictures = noPictures
 	}
+	if long := (*media.PagesError)(nil); q.Pages == "" && errors.As(err, &long) && !r.tool.refuses() {
+		a.Partial, a.Outline = long.Count > media.MostPages, outlineOf(err)
+		q = beginningOf(q, long.Count)
+		if a.NoPictures == "" && q.Pictures == 0 {
+			a.NoPictures = textAlone
+		}
+		res, err = read(q)
+	}
+	if err != nil {
+		return toolcall.Failed(refusal.PDF(name, err))
+	}
+	a.Asked, a.Result = q, res
 	out := toolcall.Outcome{Answer: shownPages(r.target, content.Size(), a)}
 	if res.Document != nil || len(res.Pages) == res.Count {
 		out.File.Extent = reminders.AsPictures
 	}
 	return out
+}
+
+// textAlone says why the pages of a document that is read without pages have no pictures.
+const textAlone = `of a long document Read without pages shows the text; pages="3" shows one page with its picture`
+
+// Pages that Read without pages shows of a document that has more than media.WholePages: all
+// as text, or, of one with more than media.MostPages, the first ones.
+const firstPages = 5
+
+// beginningOf asks for the beginning of a long document.
+func beginningOf(q media.PDFRequest, count int) media.PDFRequest {
+	if count > media.MostPages {
+		q.Pages = fmt.Sprintf("1-%d", firstPages)
+		return q
+	}
+	q.Pages, q.Pictures, q.Choose = fmt.Sprintf("1-%d", count), 0, false
+	return q
+}
+
+// outlineOf is the outline that an error carries, in words.
+func outlineOf(err error) string {
+	if outline := (*media.OutlineError)(nil); errors.As(err, &outline) {
+		return refusal.Outline(outline)
+	}
+	return ""
 }
 
 // pdfRequest asks for as much of a PDF as the settings want and the client passes on.
@@ -78,7 +116,7 @@ func shownPages(t *toolcall.Target, size int64, a pagewords.Answer) toolcall.Ans
 	shown := a.Pages()
 	out := toolcall.Answer{
 		Head:  fmt.Sprintf("PDF file read: %s (%s), %s %s of %d", t.Name(), phrase.Bytes(size), phrase.Plural(len(shown), "page", "pages"), media.Spoken(shown), res.Count),
-		Notes: []string{misnamed(t, media.PDF), a.Document(), a.Remarks(), t.Note()},
+		Notes: []string{misnamed(t, media.PDF), a.Document(), a.Remarks(), t.Note(), a.Contents()},
 		Facts: toolcall.Facts{Pages: res.Count, OriginalSize: size},
 	}
 	if res.Document != nil {

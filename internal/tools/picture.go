@@ -30,7 +30,7 @@ type pictureReader struct {
 
 // picture answers Read of an image: a text that stands on its own, and the image.
 func (r *reading) picture(ctx context.Context, content *io.SectionReader, kind media.Kind) toolcall.Outcome {
-	r.ignore("an image", "offset", "limit", "column", "cell_id", "pages")
+	r.ignore("an image", "offset", "limit", "column", "cell_id", "pages", "allow_large")
 	q := r.tool.pictures.request(kind, r.call.Client)
 	var result media.Result
 	facts, err := media.Inspect(kind, content, content.Size())

@@ -17,6 +17,8 @@ type Preferences struct {
 	// RefuseChanged has an Edit of a file that changed since it was read refused; else it is
 	// made if what it replaces was shown and did not change.
 	RefuseChanged bool
+	// RefuseLong has a Read of more than an answer holds refused; else it shows what fits.
+	RefuseLong bool
 	// KeepTrailing keeps white space at the line ends of an Edit's new text in
 	// every file.
 	KeepTrailing bool

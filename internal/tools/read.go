@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"io"
+	"math"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -22,6 +23,8 @@ const (
 	defaultColumns = 4000
 	// DefaultMaxTokens bounds the text of one Read.
 	DefaultMaxTokens = 25_000
+	// defaultMaxBytes is the size of a text above which a Read of all of it is too long.
+	defaultMaxBytes = 256 << 10
 	// readInMemory is the size up to which Read holds a file in memory; larger ones are
 	// scanned in constant memory.
 	readInMemory = 8 << 20
@@ -51,6 +54,8 @@ type reading struct {
 	args   *ReadArgs
 	want   want
 	budget toolcall.Budget
+	// overlong says that the text is longer than one answer: it shows the beginning.
+	overlong bool
 }
 
 func (r *reader) run(ctx context.Context, call toolcall.Call, a *ReadArgs) toolcall.Outcome {
@@ -63,12 +68,14 @@ func (r *reader) run(ctx context.Context, call toolcall.Call, a *ReadArgs) toolc
 		return out
 	}
 	defer s.Close()
-	one := reading{tool: r, target: s, call: call, args: a, want: w, budget: r.Budget.ForClient(call.Client)}
+	one := r.reading(s, call, a, w)
 	switch {
 	case s.Path == "/dev/null":
 		out.Answer = toolcall.Answer{Notes: []string{s.Note(), emptyReminder}}
 	case s.Kind == fsys.Missing:
 		out = toolcall.Refused(r.Opener.Missing(s), toolcall.Shown{Path: s.Path, How: toolcall.Gone})
+	case s.Kind == fsys.Directory:
+		out = one.folder(ctx)
 	case s.Kind != fsys.Regular:
 		out = toolcall.Refused(r.Opener.Irregular(s), toolcall.Shown{Path: s.Path, How: toolcall.Gone})
 	default:
@@ -76,6 +83,15 @@ func (r *reader) run(ctx context.Context, call toolcall.Call, a *ReadArgs) toolc
 	}
 	out.SetFile(s)
 	return out
+}
+
+// reading begins a Read of a target.
+func (r *reader) reading(s *toolcall.Target, call toolcall.Call, a *ReadArgs, w want) *reading {
+	one := &reading{tool: r, target: s, call: call, args: a, want: w, budget: r.Budget.ForClient(call.Client)}
+	if w.large {
+		one.budget = lifted(one.budget, call.Client)
+	}
+	return one
 }
 
 // regular answers with a regular file.
@@ -161,8 +177,11 @@ func (r *reading) beginText(ctx context.Context, content *io.SectionReader) (lea
 	if r.want.column > 0 && r.args.Offset == nil {
 		return nil, refusal.New(refusal.ColumnWithoutOffset)
 	}
-	if r.want.plain && content.Size() > r.tool.maxFileBytes {
-		return nil, r.tooLarge(ctx, content)
+	if r.want.plain && content.Size() > r.tool.mostBytes(r.want.large) {
+		if r.tool.refuses() {
+			return nil, r.tooLarge(ctx, content)
+		}
+		r.overlong = true
 	}
 	return r.tool.Loader.Admit(ctx, content.Size())
 }
@@ -188,7 +207,7 @@ func (r *reading) tooLarge(ctx context.Context, content *io.SectionReader) error
 	if err != nil {
 		return r.unreadable(err)
 	}
-	page, err := scan.Page(ctx, content, 1, toolcall.DefaultLines, min(r.budget.Room(), r.budget.Most*8), 0)
+	page, err := scan.Page(ctx, content, 1, toolcall.DefaultLines, min(r.budget.Room(), min(r.budget.Most, 1<<20)*8), 0)
 	if err != nil {
 		return r.unreadable(err)
 	}
@@ -199,19 +218,22 @@ func (r *reading) tooLarge(ctx context.Context, content *io.SectionReader) error
 
 // want checks the arguments and fills in what they leave out.
 func (a *ReadArgs) want() (want, error) {
-	w := want{first: 1, limit: toolcall.DefaultLines, plain: a.Offset == nil && a.Limit == nil, bounded: a.Limit != nil, cell: a.CellID, region: a.Region, pages: a.Pages}
+	w := want{first: 1, limit: toolcall.DefaultLines, large: a.Large, plain: a.Offset == nil && a.Limit == nil, bounded: a.Limit != nil, cell: a.CellID, region: a.Region, pages: a.Pages}
 	if a.Offset != nil {
-		w.first = max(1, *a.Offset)
+		if w.first = *a.Offset; w.first == 0 {
+			w.first = 1
+		}
 	}
+	w.asked = w.first
 	if a.Column != nil {
 		w.column, w.limit = *a.Column, defaultColumns
 	}
 	if a.Limit != nil {
 		w.limit = *a.Limit
+	} else if a.Large && w.plain {
+		w.limit = math.MaxInt
 	}
 	switch {
-	case a.Offset != nil && *a.Offset < 0:
-		return w, refusal.New(refusal.BadOffset, *a.Offset)
 	case a.Limit != nil && *a.Limit <= 0:
 		return w, refusal.New(refusal.BadLimit, *a.Limit)
 	case a.Column != nil && *a.Column <= 0:

@@ -17,7 +17,7 @@ func (r *reading) ignore(kind string, useless ...string) {
 	a := r.args
 	present := map[string]bool{
 		"offset": a.Offset != nil, "limit": a.Limit != nil, "column": a.Column != nil,
-		"cell_id": a.CellID != "", "region": a.Region != "", "pages": a.Pages != "",
+		"cell_id": a.CellID != "", "region": a.Region != "", "pages": a.Pages != "", "allow_large": a.Large,
 	}
 	given := slices.DeleteFunc(useless, func(name string) bool { return !present[name] })
 	if slices.Contains(given, "cell_id") {
@@ -46,6 +46,7 @@ func steady(f *fsys.File, before fsys.Stamp, out toolcall.Outcome) toolcall.Outc
 
 // want is the part of a text that a Read asks for.
 type want struct {
+	asked        int // the offset as it came; below zero it counts from the end
 	first, limit int // limit counts characters if there is a column
 	column       int // 0: whole lines
 	plain        bool
@@ -53,11 +54,20 @@ type want struct {
 	cell         string // of a notebook
 	region       string // of a picture, as given
 	pages        string // of a PDF, as given
+	large        bool   // bounds are lifted
 }
 
 // view is the want as the key of the unchanged answer.
 func (w want) view() state.View {
-	return state.View{Offset: w.first, Limit: w.limit, Column: w.column, Cell: w.cell}
+	return state.View{Offset: w.asked, Limit: w.limit, Column: w.column, Cell: w.cell, Large: w.large}
+}
+
+// from returns the first of so many lines, cells or entries that a want begins with.
+func (w want) from(total int) int {
+	if w.first < 0 {
+		return max(1, total+w.first+1)
+	}
+	return w.first
 }
 
 // pastEnd says that nothing is at the wanted place of a text of so many lines.
@@ -98,6 +108,10 @@ func (w want) onward(p part) string {
 			limit = fmt.Sprintf(", limit=%d", left)
 		}
 		return fmt.Sprintf("(Line %d%s goes on. Next: Read %soffset=%d, column=%d%s.)", p.last, p.of, p.call, p.last, p.nextColumn, limit)
+	case p.first < 0 && p.more && left <= 0:
+		return fmt.Sprintf("(Lines (%d) to (%d) are shown.)", p.first, p.last)
+	case p.first < 0 && p.more:
+		return fmt.Sprintf("(Lines (%d) to (%d) are shown. Next: Read offset=%d, limit=%d.)", p.first, p.last, p.last+1, min(left, -p.last-1, toolcall.DefaultLines))
 	case p.more && left <= 0:
 		return fmt.Sprintf("(Lines %d-%d%s are shown.)", p.first, p.last, p.of)
 	case p.more:

@@ -34,6 +34,7 @@ func (r *reading) memoryText(c *state.File) toolcall.Outcome {
 	if c.Doc.Text == "" { // a byte order mark and nothing else
 		return r.shownEmpty(c.Recorded(span.Set{}.Add(span.Span{End: c.Stamp.Size})))
 	}
+	r.want.first = r.want.from(c.Doc.Lines())
 	page, err := r.fit(func(w want, room int) (text.Page, error) {
 		if w.column > 0 {
 			return c.Doc.ColumnPage(w.first, w.column, w.limit, room), nil
@@ -66,6 +67,12 @@ func (r *reading) scanned(ctx context.Context, f *fsys.File, stamp fsys.Stamp) t
 	}
 	scan := rec.Index
 	rec.Enc = scan.Enc()
+	if r.want.first < 0 {
+		var err error
+		if r.want.first, err = scan.Tail(ctx, f, -r.want.first, countFor); err != nil {
+			return toolcall.Failed(r.unreadable(err))
+		}
+	}
 	page, err := r.fit(func(w want, room int) (text.Page, error) {
 		if w.column > 0 {
 			return scan.ColumnPage(ctx, f, w.first, w.column, w.limit, room)
@@ -134,10 +141,17 @@ func (r *reading) served(page text.Page, rec state.Record, eol text.EOL, sum sta
 	if page.First == 0 {
 		return r.noteOnly(r.want.pastEnd(page.Total))
 	}
+	counted, end := "", ""
+	if page.First < 0 {
+		counted = relative
+	}
+	if page.Unended && r.target.Path != "" { // the clipboard has no path
+		end = unended
+	}
 	return toolcall.Outcome{
 		Answer: toolcall.Answer{
 			Body:  string(page.Body),
-			Notes: []string{r.target.Note(), written(rec.Enc, eol), page.Notice, r.onward(page)},
+			Notes: []string{r.target.Note(), written(rec.Enc, eol), page.Notice, counted, end, r.onward(page)},
 			Facts: toolcall.Facts{Size: new(rec.Stamp.Size), Lines: max(page.Total, 0)},
 		},
 		Effects: toolcall.Effects{Shown: []toolcall.Shown{{Path: r.target.Path, Record: rec, View: r.want.view(), Sum: sum}}},
@@ -153,13 +167,14 @@ func (r *reading) onward(page text.Page) string {
 	if page.Total >= 0 {
 		p.of = fmt.Sprintf(" of %d", page.Total)
 	}
-	return r.want.onward(p)
+	return r.rest(p)
 }
 
 // fit takes the wanted page from a source and brings it within what the client
-// passes on; what exceeds the token limit is refused with a call that fits.
+// passes on. What exceeds the token limit is cut to what fits, or, by the settings, refused
+// with a call that fits.
 func (r *reading) fit(src source) (text.Page, error) {
-	room, bound := r.budget.Room(), r.budget.Bound()
+	room, bound := r.bounds()
 	w := r.want
 	if w.column == 0 {
 		w.limit = min(w.limit, r.budget.Lines())
@@ -169,11 +184,15 @@ func (r *reading) fit(src source) (text.Page, error) {
 	if err != nil || page.First == 0 && !page.More { // behind the end
 		return page, err
 	}
-	if page.First > 0 {
+	if page.First != 0 {
 		n := count(page)
 		if n > r.budget.Most && w.column == 0 {
-			next, _ := r.budget.ReadCall(page.First, page)
-			return page, refusal.New(refusal.TooManyTokens, n, r.budget.Most, refusal.WithGrep(r.tool.grep), next)
+			if r.tool.refuses() {
+				next, _ := r.budget.ReadCall(page.First, page)
+				return page, refusal.New(refusal.TooManyTokens, n, r.budget.Most, refusal.WithGrep(r.tool.grep), next)
+			}
+			r.overlong = true
+			room, bound = r.bounds()
 		}
 		if n <= bound {
 			return page, nil
