@@ -137,7 +137,10 @@ type Texts struct {
 
 // intent tells the user what a change will do: how many lines come and go, and the
 // beginning of the diff.
-func (c *Change) intent() string {
+func (c *Change) intent() string { return c.intentWithin(askLines, askChars) }
+
+// intentWithin is intent with at most so many lines and characters of the diff.
+func (c *Change) intentWithin(lines, chars int) string {
 	t := c.texts()
 	diff := changes.UnifiedOf(t.Old, t.Now)
 	added, removed := diff.Counts()
@@ -155,7 +158,7 @@ func (c *Change) intent() string {
 		said += "\n" + diff.Endings
 	}
 	if !diff.Empty() {
-		said += "\n" + phrase.Printable(diff.First(askLines, askChars))
+		said += "\n" + phrase.Printable(diff.First(lines, chars))
 	}
 	return said
 }

@@ -34,8 +34,8 @@ type Request struct {
 	// cannot take all memory; 0 is no bound.
 	Most int
 	// Within is where the match has to start, such as a line, so that Old may be in other
-	// places, too. If it is empty, or with ReplaceAll, it says nothing.
-	Within span.Span
+	// places, too. Without spans, or with ReplaceAll, it says nothing.
+	Within span.Set
 	// KeepTrailing leaves trailing white space of New alone.
 	KeepTrailing bool
 }
@@ -119,7 +119,7 @@ func locate(text string, req Request) (located, error) {
 			t := tally{all: req.ReplaceAll}
 			if t.all {
 				t.keep = req.Most
-			} else if req.Within.Len() > 0 {
+			} else if len(req.Within) > 0 {
 				t.within, t.inside = req.Within, &tally{}
 			}
 			if rule.search(text, old, br, &t); t.count == 0 {
@@ -172,8 +172,8 @@ type tally struct {
 	end   int64       // of the last match that counts
 	spans []span.Span // those that are kept
 
-	within span.Span // where the matches start that inside counts, too
-	inside *tally    // nil: none does
+	within span.Set // where the matches start that inside counts, too
+	inside *tally   // nil: none does
 }
 
 // add counts a match.
@@ -183,7 +183,7 @@ func (t *tally) add(start, end int64) {
 	}
 	t.count++
 	t.end = end
-	if t.inside != nil && start >= t.within.Start && start < t.within.End {
+	if t.inside != nil && t.within.Covers(span.Span{Start: start, End: start + 1}) {
 		t.inside.add(start, end)
 	}
 	if t.count <= t.keep || t.keep == 0 && (t.all || t.count <= shown) {

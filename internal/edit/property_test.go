@@ -97,7 +97,7 @@ func TestWithinChoosesAmongMatches(t *testing.T) {
 					inside = append(inside, m)
 				}
 			}
-			req.Within = within
+			req.Within = span.Set{within}
 			f, err := locate(text, req)
 			var many *AmbiguousError
 			var other *OtherLineError

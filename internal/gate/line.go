@@ -12,7 +12,7 @@ import (
 // Line is a line of the file as it is now.
 type Line struct {
 	Number int
-	Span   span.Span // of the file's text
+	Spans  span.Set // of the file's text
 }
 
 // Line finds the line that the caller calls line n: that of the text which was last shown, or
@@ -21,7 +21,7 @@ type Line struct {
 func (g Gate) Line(n int) (line Line, ok bool) {
 	c := g.File
 	now := changes.LinesOf(c.Doc)
-	line = Line{Number: n, Span: now.Line(n)}
+	line = Line{Number: n, Spans: span.Set{now.Line(n)}}
 	if !c.Known || len(c.Raw) == 0 || c.HasText() {
 		return line, true
 	}
@@ -38,8 +38,9 @@ func (g Gate) Line(n int) (line Line, ok bool) {
 	if len(moved) != 1 || moved[0].Len() != raw.Len() {
 		return line, false
 	}
-	line.Span = span.Span{Start: int64(c.Doc.TextOffset(moved[0].Start)), End: int64(c.Doc.TextOffset(moved[0].End))}
-	line.Number = now.Counter().At(int(line.Span.Start))
+	start := c.Doc.TextOffset(moved[0].Start)
+	line.Spans = span.Set{{Start: int64(start), End: int64(c.Doc.TextOffset(moved[0].End))}}
+	line.Number = now.Counter().At(start)
 	return line, true
 }
 
@@ -50,7 +51,7 @@ func (g Gate) sameLines(line Line) bool {
 	if c.Stamp.Same(c.Record.Stamp) && !c.Record.Older {
 		return true
 	}
-	before := span.Span{End: c.Doc.RawOffset(int(min(line.Span.Start, int64(len(c.Doc.Text)))))}
+	before := span.Span{End: c.Doc.RawOffset(int(min(line.Spans[0].Start, int64(len(c.Doc.Text)))))}
 	return c.Compare([]span.Span{before}).Seen.Covers(before)
 }
 

@@ -43,7 +43,7 @@ func TestLineIsTheSameLine(t *testing.T) {
 				t.Fatalf("seed %d: line %d of %q is not found in %q", seed, i+1, before, after)
 			case ok:
 				found++
-				if is := after[got.Span.Start:got.Span.End]; is != line || strings.Count(after[:got.Span.Start], "\n") != got.Number-1 {
+				if is := after[got.Spans[0].Start:got.Spans[0].End]; is != line || strings.Count(after[:got.Spans[0].Start], "\n") != got.Number-1 {
 					t.Fatalf("seed %d: line %d of %q is %q, number %d, in %q", seed, i+1, before, is, got.Number, after)
 				}
 			}

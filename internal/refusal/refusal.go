@@ -63,6 +63,9 @@ func (r *Refusal) With(more string) *Refusal {
 	return &Refusal{r.Slug, r.Text + "\n" + more, r.code}
 }
 
+// Worded is the refusal with another text.
+func (r *Refusal) Worded(text string) *Refusal { return &Refusal{r.Slug, text, r.code} }
+
 // Code returns the number of the failure in the table of a tool: the same slug has
 // another number in another tool.
 func (r *Refusal) Code(tool string) int {

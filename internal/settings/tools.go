@@ -38,6 +38,7 @@ func offeredTools() []offered {
 		{"Delete", []string{setFiles}},
 		{"Glob", []string{setSearch, setReadOnly}},
 		{"Grep", []string{setSearch, setReadOnly}},
+		{"MultiEdit", []string{setFiles}},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestToolsToPublish(t *testing.T) {
-	const four, six = "Read Write Edit NotebookEdit", "Read Write Edit NotebookEdit Glob Grep"
+	const four, six, all = "Read Write Edit NotebookEdit", "Read Write Edit NotebookEdit Glob Grep", "Read Write Edit NotebookEdit Move Delete Glob Grep MultiEdit"
 	for _, c := range []struct {
 		name          string
 		flag, env     string
@@ -18,15 +18,15 @@ func TestToolsToPublish(t *testing.T) {
 		want, fault   string
 	}{
 		{name: "default", want: four},
-		{name: "calls by hand", every: true, want: six},
+		{name: "calls by hand", every: true, want: all},
 		{name: "a flag", flag: "Grep, Read", want: "Read Grep"},
-		{name: "all", flag: "all", want: six},
+		{name: "all", flag: "all", want: all},
 		{name: "the set core", flag: "core", want: four},
 		{name: "two sets", flag: "search,core", want: six},
 		{name: "a set and a tool", flag: "search, Edit", want: "Edit Glob Grep"},
 		{name: "the set read-only", flag: "read-only", want: "Read Glob Grep"},
 		{name: "a mistyped set", flag: "serch", fault: `--tools: there is no tool "serch" (did you mean search?); the tools are`},
-		{name: "a variable", env: "all", want: six},
+		{name: "a variable", env: "all", want: all},
 		{name: "a flag beats a variable", flag: "Read", env: "all", want: "Read"},
 		{name: "a setting", user: `["Read", "Glob"]`, want: "Read Glob"},
 		{name: "a setting bounds calls by hand", user: `["Read"]`, every: true, want: "Read"},
@@ -37,8 +37,8 @@ func TestToolsToPublish(t *testing.T) {
 		{name: "a project takes away all but a set", flag: "all", project: `["read-only"]`, want: "Read Glob Grep"},
 		{name: "a project adds nothing", project: `["all"]`, want: four},
 		{name: "a project leaves something", project: `["Grep"]`, want: four},
-		{name: "a trusted project adds", project: `["all"]`, trust: true, want: six},
-		{name: "an unknown name", flag: "Read,Gerp", fault: `--tools: there is no tool "Gerp" (did you mean Grep?); the tools are Read, Write, Edit, NotebookEdit, Glob, Grep, and the sets of tools core, search, read-only, all`},
+		{name: "a trusted project adds", project: `["all"]`, trust: true, want: all},
+		{name: "an unknown name", flag: "Read,Gerp", fault: `--tools: there is no tool "Gerp" (did you mean Grep?); the tools are Read, Write, Edit, NotebookEdit, Move, Delete, Glob, Grep, MultiEdit, and the sets of tools core, search, files, read-only, all`},
 		{name: "an unknown name in a variable", env: "Bash", fault: `FSMCP_TOOLS: there is no tool "Bash"; the tools are`},
 		{name: "no name", flag: " , ", fault: "--tools: no tool is named; the tools are"},
 	} {

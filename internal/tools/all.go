@@ -125,6 +125,7 @@ func New(o Options) *Service {
 		published(s, nameDelete, false, (&namer{s.committer}).delete),
 		published(s, find.NameGlob, true, finder.Glob),
 		published(s, find.NameGrep, true, finder.Grep),
+		published(s, nameMultiEdit, false, (&multiEditor{&editor{s.committer, o.Preferences}}).run),
 	}
 	return s
 }

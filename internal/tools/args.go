@@ -15,6 +15,7 @@ const (
 	nameNotebookEdit = "NotebookEdit"
 	nameMove         = "Move"
 	nameDelete       = "Delete"
+	nameMultiEdit    = "MultiEdit"
 )
 
 // ReadArgs are the arguments of Read.

@@ -69,14 +69,22 @@ func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 	case stamp.Size > toolcall.MaxEditBytes:
 		return nil, refusal.New(refusal.TooLargeToEdit, phrase.Above(stamp.Size, toolcall.MaxEditBytes), s.Name())
 	}
-	g, err := w.load(ctx, s, old)
+	_, change, err := e.planLoaded(ctx, s, old)
+	return change, err
+}
+
+// planLoaded plans the edit on a file that is loaded for it.
+func (e *editing) planLoaded(ctx context.Context, s *toolcall.Target, old *fsys.File) (p editPlan, change *commit.Change, err error) {
+	g, err := e.writing.load(ctx, s, old)
 	if err != nil {
-		return nil, err
+		return p, nil, err
 	}
-	p := editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
-	p.reminded = session.Reminders.HasReported(g.File.Path, g.File.Record, g.File.Sum)
-	p.reported = session.Reminders.HasReportedAny(g.File.Path, g.File.Record)
-	return p.plan()
+	known := e.writing.call.Session.Reminders
+	p = editPlan{gate: g, args: e.args, preferences: e.tool.preferences()}
+	p.reminded = known.HasReported(g.File.Path, g.File.Record, g.File.Sum)
+	p.reported = known.HasReportedAny(g.File.Path, g.File.Record)
+	change, err = p.plan()
+	return p, change, err
 }
 
 // fillEmpty plans new_string as the content of a file that has none.
@@ -109,6 +117,8 @@ type editPlan struct {
 	// reported says that an answer has reported a change since then. It may have shown lines by
 	// the numbers that they have now.
 	reported bool
+	// lineAt finds the line that the call names; nil: the gate does.
+	lineAt func(n int) (line gate.Line, ok bool)
 }
 
 // request is the edit as the engine takes it.
@@ -142,12 +152,15 @@ type matches struct {
 func (e editPlan) find() (f matches, err error) {
 	doc, req := e.gate.File.Doc, e.request()
 	if n := e.args.Line; n > 0 && !req.ReplaceAll {
-		line, ok := e.gate.Line(n)
+		if e.lineAt == nil {
+			e.lineAt = e.gate.Line
+		}
+		line, ok := e.lineAt(n)
 		moved := line.Number != n
 		if !ok || moved && e.reported { // which of the numbers the caller means is unclear
 			return f, &edit.StaleLineError{Line: n}
 		}
-		if req.Within = line.Span; moved {
+		if req.Within = line.Spans; moved {
 			f.line = line.Number
 		}
 	}
