@@ -104,9 +104,9 @@ func TestDecodeAccepts(t *testing.T) {
 		{"Read", `{"\u0066ile_path":""}`, &readArgs{}},
 		{"Read", `{"file_path":"/f","cell_id":"x"}`, &readArgs{FilePath: "/f", CellID: "x"}},
 		{"Read", `{"path":"/f","limit":1}`, &readArgs{FilePath: "/f", Limit: ptr(1)}},
-		{"Write", `{"content":"x","path":"/f"}`, &writeArgs{"/f", "x"}},
+		{"Write", `{"content":"x","path":"/f"}`, &writeArgs{FilePath: "/f", Content: "x"}},
 		{"Write", `{"file_path":"/f","content":""}`, &writeArgs{FilePath: "/f"}},
-		{"Write", `{"content":"\b\f\n\r\t\"\\\/\u0000\u00e9\ud83d\ude00é😀","file_path":"/f"}`, &writeArgs{"/f", "\b\f\n\r\t\"\\/\x00" + "é😀é😀"}},
+		{"Write", `{"content":"\b\f\n\r\t\"\\\/\u0000\u00e9\ud83d\ude00é😀","file_path":"/f"}`, &writeArgs{FilePath: "/f", Content: "\b\f\n\r\t\"\\/\x00" + "é😀é😀"}},
 		{"Edit", `{"file_path":"/f","old_string":"","new_string":"","replace_all":"false"}`, &editArgs{FilePath: "/f"}},
 		{"Edit", `{"file_path":"/f","old_string":"$&","new_string":"\\1","replace_all":true}`, &editArgs{"/f", "$&", `\1`, true, 0}},
 	} {

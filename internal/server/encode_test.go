@@ -58,6 +58,8 @@ func TestFactsAreWrittenAsByEncodingJSON(t *testing.T) {
 				*p = new(random.Int64N(3))
 			case **bool:
 				*p = new(random.IntN(2) == 0)
+			case **[]toolcall.FailedEntry:
+				*p = &[]toolcall.FailedEntry{{Index: random.IntN(9), Error: `a"<b`}}
 			case *state.Sum:
 				p[random.IntN(len(p))] = 1
 			default:

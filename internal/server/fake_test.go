@@ -41,6 +41,7 @@ type (
 	writeArgs struct {
 		FilePath string `json:"file_path"`
 		Content  string `json:"content"`
+		Append   bool   `json:"append"`
 	}
 	editArgs struct {
 		FilePath   string `json:"file_path"`
