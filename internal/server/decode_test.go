@@ -48,7 +48,7 @@ func TestDecodeRefusals(t *testing.T) {
 		{"Read", `{"file_path":"/f","offset":9223372036854775808}`, `offset is too large a number`},
 		{"Read", `{"file_path":"/f","offset":1,"offset":1}`, "offset was given twice; give it once."},
 		{"Read", `{"file_path":"/f","offset":null,"offset":1}`, "offset was given twice; give it once."},
-		{"Read", `{"file_path":"/f","encoding":"x"}`, `There is no argument "encoding". Read takes: file_path, offset, limit, column, cell_id, region, pages.`},
+		{"Read", `{"file_path":"/f","encoding":"x"}`, `There is no argument "encoding". Read takes: file_path, offset, limit, column, cell_id, region, pages, allow_large.`},
 		{"Read", `{"file_path":"/f","x":1,"x":1}`, `"x" was given twice; give it once.`},
 		{"Read", `{"filePath":"/f"}`, `There is no argument "filePath"; did you mean file_path?`},
 		{"Read", `{"filename":"/f"}`, `There is no argument "filename"; did you mean file_path?`},
@@ -69,7 +69,7 @@ func TestDecodeRefusals(t *testing.T) {
 		{"Write", `{"file_path":"/f","content":null}`, "content is required."},
 		{"Edit", `{"file_path":"/f","old_string":"a","new_string":"b","replace_all":"yes"}`, `replace_all must be true or false, not "yes".`},
 		{"Edit", `{"file_path":"/f","old_string":"a","new_string":"b","replaceAll":true}`, `did you mean replace_all?`},
-		{"Write", `[]`, "The arguments of Write must be one JSON object, not an array. It takes: file_path, content."},
+		{"Write", `[]`, "The arguments of Write must be one JSON object, not an array. It takes: file_path, content, append."},
 	} {
 		args, refused := decodeText(all[c.tool], c.args)
 		if refused == nil {
