@@ -307,20 +307,14 @@ func (n *naming) stays(f *access.File) error {
 
 // newName works out the new name, and refuses one that is taken.
 func (n *naming) newName(s *nameStep) error {
-	into := s.Into || s.To.TrailingSlash()
-	s.toPath = s.To
-	if into || n.isFolder(s) {
-		s.toPath = s.To.Below(s.from.Base())
-	}
-	var err error
-	if s.to, err = n.open(perm.Move, s.toPath, n.there); err != nil {
+	if err := n.openNew(s); err != nil {
 		return err
 	}
 	from, to := fsys.InSentence(s.From.String()), fsys.InSentence(s.toPath.String())
 	switch {
 	case s.kind == fsys.Directory && fsys.Within(s.from.Path, s.to.Path) && s.from.Path != s.to.Path:
 		return refusal.New(refusal.IntoItself, from, to)
-	case n.there(s.to.Path) && !(n.Operation == history.OpMove && s.respells()):
+	case !isFree(n, s.to) && !(n.Operation == history.OpMove && s.respells()):
 		return refusal.New(refusal.ToExists, to)
 	}
 	if err := n.stays(s.to); err != nil {
@@ -330,6 +324,37 @@ func (n *naming) newName(s *nameStep) error {
 		return err
 	}
 	return n.call.Session.Recall(s.to.Path, n.hides(s.to), n.by.Budget.ForClient(n.call.Client)).Err
+}
+
+// openNew opens the new name of a step: what was asked for, or a name in it if it is a folder.
+func (n *naming) openNew(s *nameStep) (err error) {
+	s.toPath = s.To
+	into := s.Into || s.To.TrailingSlash()
+	if !into {
+		s.to, err = n.open(perm.Move, s.To, n.there)
+		if err == nil && isFree(n, s.to) {
+			return nil // the most usual case, which takes one look
+		}
+		if err == nil {
+			s.to.Close()
+			s.to = nil
+		}
+		into = n.isFolder(s)
+	}
+	if into {
+		s.toPath = s.To.Below(s.from.Base())
+	}
+	s.to, err = n.open(perm.Move, s.toPath, n.there)
+	return err
+}
+
+// isFree reports whether nothing will have a name that was looked at just now, once the steps so
+// far are made.
+func isFree(n *naming, f *access.File) bool {
+	if real, ok := n.tree.real(f.Path); ok && real == f.Path {
+		return f.Kind == fsys.Missing && !n.tree.makes(f.Path)
+	}
+	return !n.there(f.Path)
 }
 
 // isFolder reports whether the new name is that of a folder, so that it means into it.

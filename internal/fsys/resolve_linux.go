@@ -85,6 +85,11 @@ func (r *Resolver) lookUp(name string, clean bool) (lookup, error) {
 	if err == nil {
 		return lookup{end: atObject, spot: spot(fd), done: name}, nil
 	}
+	if err == unix.ENOENT {
+		if s, ok := r.lookUpMissing(name); ok {
+			return s, nil
+		}
+	}
 	s, walkErr := walk(name)
 	// ENOSYS is an old kernel. EPERM, if the walk succeeded, is a container that forbids
 	// system calls that it does not know.
@@ -92,6 +97,33 @@ func (r *Resolver) lookUp(name string, clean bool) (lookup, error) {
 		r.noOpenat2.Store(true)
 	}
 	return s, walkErr
+}
+
+// lookUpMissing looks at a name that does not exist from the deepest folder on the way that
+// does, so that it takes time for what is missing and not for what is there. It tells nothing
+// of a name with a link on the way, or of one that has come into being.
+func (r *Resolver) lookUpMissing(name string) (s lookup, ok bool) {
+	for end := strings.LastIndexByte(name, '/'); end >= 0; end = strings.LastIndexByte(name[:end], '/') {
+		dir := name[:max(end, 1)]
+		fd, err := r.sys.openat2(dir, unix.O_PATH|unix.O_DIRECTORY)
+		if err == unix.ENOENT {
+			continue
+		}
+		if err != nil {
+			return s, false
+		}
+		segment, rest, _ := strings.Cut(name[end+1:], "/")
+		s, err = lookup{end: atObject, spot: spot(fd), done: dir}.enter(segment, rest)
+		if err == nil && s.end == atNothing {
+			return s, true
+		}
+		if err == nil {
+			s.close()
+		}
+		unix.Close(fd)
+		return s, false
+	}
+	return s, false
 }
 
 // openNoLinks opens an absolute clean name in which nothing is a link.

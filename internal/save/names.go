@@ -142,6 +142,11 @@ func (n *Names) folder(t *fsys.Target) (*namesFolder, error) {
 		return nil, moved(err)
 	}
 	defer n.sys.Forget(dir, -1)
+	if stamp, err := n.sys.Fstat(dir); err == nil {
+		if f := n.folders[folderID{stamp.Dev, stamp.Ino}]; f != nil {
+			return f, nil
+		}
+	}
 	path := filepath.Dir(t.Path)
 	for range t.MissingDirs() {
 		path = filepath.Dir(path)
