@@ -1,0 +1,116 @@
+//go:build linux
+
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// manyFiles is the number of files of one call, the most that it may name.
+const manyFiles = 1000
+
+// manyNames compares calls that move or delete a thousand files with a bare program that
+// does the same and syncs: the folders, and before a removal all bytes that go.
+func manyNames(t *testing.T, r run, b bins, env []string, tb *table) {
+	dir := t.TempDir()
+	old, sub, kept := filepath.Join(dir, "old"), filepath.Join(dir, "sub"), filepath.Join(dir, "kept")
+	var moves, paths []any
+	for i := range manyFiles {
+		from := filepath.Join(old, fmt.Sprint("f", i))
+		moves = append(moves, map[string]any{"from": from, "to": filepath.Join(sub, fmt.Sprint("f", i))})
+		paths = append(paths, from)
+	}
+	p := spawn(t, b.fsmcp, append(env, "HOME="+t.TempDir()), "serve", "--tools", "all", dir)
+	p.shake()
+	defer p.close()
+	for _, c := range []manyCall{
+		{p, "Move", map[string]any{"moves": moves}, func() { bareMoves(t, old, sub) }},
+		{p, "Delete", map[string]any{"paths": paths}, func() { bareRemovals(t, old, kept) }},
+	} {
+		var ratios, ours, theirs []float64
+		for i := range r.bigs {
+			var took [2]float64
+			for k := range took {
+				k = (k + i) % 2 // neither is always the first
+				must(t, os.RemoveAll(sub))
+				must(t, os.Mkdir(sub, 0o755))
+				fillFolder(t, old)
+				took[k] = c.time(k == 1)
+				if left, err := os.ReadDir(old); err != nil || len(left) > 0 {
+					t.Fatalf("%s: %d names are left, %v", c.tool, len(left), err)
+				}
+			}
+			ours, theirs = append(ours, took[0]), append(theirs, took[1])
+			ratios = append(ratios, took[0]/took[1])
+		}
+		tb.row(fmt.Sprintf("%s of %d files, beside a bare program", c.tool, manyFiles), median(ratios), 1.5, "x",
+			fmt.Sprintf("median of %d pairs: %.0f ms against %.0f ms, both with sync", len(ratios), median(ours), median(theirs)))
+	}
+}
+
+// manyCall is a call that names many files, and what does the same without a server.
+type manyCall struct {
+	p    *peer
+	tool string
+	args any
+	bare func()
+}
+
+// time returns how long the call or its bare twin takes, in milliseconds.
+func (c manyCall) time(bare bool) float64 {
+	if !bare {
+		took, _ := c.p.call(c.tool, c.args)
+		return ms(took)
+	}
+	begin := time.Now()
+	c.bare()
+	return ms(time.Since(begin))
+}
+
+// fillFolder makes a folder of a thousand files of 1 KB, each of its own bytes, and syncs it.
+func fillFolder(t testing.TB, dir string) {
+	t.Helper()
+	must(t, os.MkdirAll(dir, 0o755))
+	for i := range manyFiles {
+		write(t, filepath.Join(dir, fmt.Sprint("f", i)), bytes.Repeat(fmt.Appendf(nil, "%07d\n", i), 128))
+	}
+	syncFolder(t, dir)
+}
+
+func syncFolder(t testing.TB, dir string) {
+	t.Helper()
+	d, err := os.Open(dir)
+	must(t, err)
+	must(t, d.Sync())
+	must(t, d.Close())
+}
+
+func bareMoves(t testing.TB, old, sub string) {
+	for i := range manyFiles {
+		must(t, os.Rename(filepath.Join(old, fmt.Sprint("f", i)), filepath.Join(sub, fmt.Sprint("f", i))))
+	}
+	syncFolder(t, old)
+	syncFolder(t, sub)
+}
+
+func bareRemovals(t testing.TB, old, kept string) {
+	pack, err := os.Create(kept)
+	must(t, err)
+	for i := range manyFiles {
+		b, err := os.ReadFile(filepath.Join(old, fmt.Sprint("f", i)))
+		must(t, err)
+		_, err = pack.Write(b)
+		must(t, err)
+	}
+	must(t, pack.Sync())
+	must(t, pack.Close())
+	for i := range manyFiles {
+		must(t, os.Remove(filepath.Join(old, fmt.Sprint("f", i))))
+	}
+	syncFolder(t, old)
+}
