@@ -210,8 +210,10 @@ func (n *Names) Move(ctx context.Context, from, to *fsys.Target) (m Moved, err e
 	n.touch(v.to)
 	n.touch(v.from)
 	m.Stamp, m.CreatedDirs = v.stamp, v.made
-	if now, err := n.sys.Fstatat(v.to.fd, v.newName); err == nil {
-		m.Stamp = now
+	if m.Across {
+		if now, err := n.sys.Fstatat(v.to.fd, v.newName); err == nil {
+			m.Stamp = now
+		}
 	}
 	if from.Kind == fsys.Regular {
 		m.OtherNames = int(from.Stamp.Nlink) - 1
@@ -375,6 +377,7 @@ func (v *move) arrived() error {
 	now, err := sys.Stat(v.n.sys, v.dirs.last(), v.newName)
 	switch {
 	case err == nil && now.SameFile(v.stamp):
+		v.stamp = now // renaming changes a time of it
 		return nil
 	case sys.Is(err, syscall.ENOENT):
 		return ErrVanished // another program has moved it on
