@@ -93,7 +93,7 @@ func TestSweepJudges(t *testing.T) {
 		}, "saved"},
 		{"named", func(fsys.Stamp) tempName { return tempName{Base: "f", Kind: newOnly, ID: id} }, nil, "removed"},
 		{"a folder", displaced, func(path string) { os.Remove(path); os.Mkdir(path, 0o755) }, "kept"},
-		{"a link", displaced, func(path string) { os.Remove(path); os.Symlink("/etc/passwd", path) }, "kept"},
+		{"a link", displaced, func(path string) { os.Remove(path); os.Symlink("/etc/passwd", path) }, "saved"},
 		{"a pipe", displaced, func(path string) { os.Remove(path); unix.Mkfifo(path, 0o600) }, "kept"},
 	}
 	for _, c := range cases {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
+	"github.com/fsmcp/fsmcp/schemas"
 )
 
 // reference answers requests by mcp-go's own dispatch. It is a client's session, too.
@@ -141,4 +144,43 @@ func TestLikeTheLibrary(t *testing.T) {
 		}
 	}
 	t.Log(len(lines), "requests")
+}
+
+// TestDescribed: facts replace their names; JSON in a description stays as it is.
+func TestDescribed(t *testing.T) {
+	facts := map[string]string{"size": "256KB", "pdf": ""}
+	for text, want := range map[string]string{
+		"up to {size}.":                         "up to 256KB.",
+		"text{pdf:, PDFs}{office:, documents}.": "text, PDFs.",
+		"{unknown}":                             "{unknown}",
+		"{}":                                    "{}",
+		"an open {":                             "an open {",
+		"`{\"a\": [{\"b\": 1}]}`{pdf: and {size}}": "`{\"a\": [{\"b\": 1}]}` and {size}",
+	} {
+		if got := described(text, facts); got != want {
+			t.Errorf("%s becomes %s, not %s", text, got, want)
+		}
+	}
+}
+
+// TestDescriptionsKeepTheirExamples: a description is published with its examples.
+func TestDescriptionsKeepTheirExamples(t *testing.T) {
+	files, err := fs.Glob(schemas.Files, "*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no descriptions", err)
+	}
+	examples := 0
+	for _, name := range files {
+		text, _ := schemas.Files.ReadFile(name)
+		published := described(string(text), map[string]string{"pdf": ""})
+		for _, example := range regexp.MustCompile("`{[^`]*}`").FindAllString(string(text), -1) {
+			examples++
+			if !strings.Contains(published, example) || !json.Valid([]byte(strings.Trim(example, "`"))) {
+				t.Errorf("%s: %s is published as\n%s", name, example, published)
+			}
+		}
+	}
+	if examples == 0 {
+		t.Error("there is no example: nothing was tested")
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/rs/zerolog"
@@ -132,7 +133,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// described returns a description with facts in place of their names.
+// described returns a description with facts in place of their names. A brace that no name
+// follows is text, as in an example in JSON.
 func described(text string, facts map[string]string) string {
 	var out strings.Builder
 	for {
@@ -145,6 +147,9 @@ func described(text string, facts map[string]string) string {
 		name, words, condition := strings.Cut(inner, ":")
 		fact, known := facts[name]
 		switch {
+		case !isWord(name):
+			out.WriteString("{")
+			after = rest
 		case condition && known:
 			out.WriteString(words)
 		case !condition:
@@ -152,6 +157,10 @@ func described(text string, facts map[string]string) string {
 		}
 		text = after
 	}
+}
+
+func isWord(name string) bool {
+	return strings.IndexFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 
 const serverName = "fsmcp"

@@ -59,7 +59,7 @@ func extend(g gate.Gate, content string) (*commit.Change, error) {
 	rec, reported, note := afterOutsideChange(g)
 	body, shown := changes.LastLines(c.Doc, beforeRoom)
 	change := commit.Of(c, rec, splices, state.KeepText)
-	change.Outcome.Answer = s.Answer(appendHead(s, content, raw, size), body, note, openEnd(s, c.Doc.Text))
+	change.Outcome.Answer = s.Answer(appendHead(s, content, raw, size), body, note, openEnd(s, c.Doc.Text, content))
 	change.Show(shown.Union(reported))
 	change.Outcome.Facts = toolcall.Facts{Size: new(change.Size())}
 	return change, nil
@@ -113,7 +113,7 @@ func (w *writing) extendLarge(ctx context.Context, s *toolcall.Target, old *fsys
 		rec.Enc = scan.Enc()
 	}
 	lines := tailLines(tail, scan)
-	change := commit.Answered(s.Answer(appendHead(s, content, raw, stamp.Size), lines.body, lines.note, openEnd(s, lines.text)))
+	change := commit.Answered(s.Answer(appendHead(s, content, raw, stamp.Size), lines.body, lines.note, openEnd(s, lines.text, content)))
 	change.Stamp, change.Tail = stamp, tail
 	change.Splices = []span.Splice{{Start: stamp.Size, End: stamp.Size, New: raw}}
 	change.Record = rec.With(state.PartsOf(raw, stamp.Size))
@@ -186,10 +186,11 @@ func appendHead(s *toolcall.Target, content string, raw []byte, size int64) stri
 	return fmt.Sprintf("The file %s has been appended to (%s, %s; it had %s).", s.Name(), phrase.LinesOf(content), phrase.Bytes(int64(len(raw))), phrase.Bytes(size))
 }
 
-// openEnd tells that a file did not end in a line break. It tells nothing of one whose text
-// must not be shown.
-func openEnd(s *toolcall.Target, before string) string {
-	if s.Hidden || before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, "\r") {
+// openEnd tells that content goes on in the last line of a file. It tells nothing of a file
+// whose text must not be shown.
+func openEnd(s *toolcall.Target, before, content string) string {
+	ends := func(c byte) bool { return c == '\n' || c == '\r' }
+	if s.Hidden || before == "" || content == "" || ends(before[len(before)-1]) || ends(content[0]) {
 		return ""
 	}
 	return "(The file did not end in a line break: the new text begins in its last line.)"

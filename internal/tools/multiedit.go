@@ -259,7 +259,11 @@ func (e *editsOf) change() *commit.Change {
 		shift += int64(len(p.New)) - (p.End - p.Start)
 	}
 	body, shown, more := changes.Regions(doc, places, e.room)
-	head := fmt.Sprintf("The file %s has been updated (%d %s).", s.Name(), len(e.edits), phrase.Plural(len(e.edits), "edit", "edits"))
+	made := fmt.Sprintf("%d %s", len(e.edits), phrase.Plural(len(e.edits), "edit", "edits"))
+	if e.count > len(e.edits) {
+		made += fmt.Sprintf(", %d replacements", e.count)
+	}
+	head := fmt.Sprintf("The file %s has been updated (%s).", s.Name(), made)
 	c := commit.Of(e.first.File, e.first.File.Recorded(nil), e.all, state.KeepText)
 	c.Record = e.record
 	left := ""

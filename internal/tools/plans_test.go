@@ -105,7 +105,7 @@ func TestPlanOfEdit(t *testing.T) {
 		"never shown, all":    {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{GateFull: true}, want: outcome{slug: refusal.SlugNotRead}},
 		"not there":           {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}}, edit: EditArgs{OldString: "three", NewString: "3"}, want: outcome{slug: refusal.SlugNoMatch}},
 		"not there, unread":   {file: seen{was: "one\ntwo\n"}, edit: EditArgs{OldString: "three", NewString: "3"}, want: outcome{slug: refusal.SlugNotRead}},
-		"twice":               {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b"}, want: outcome{slug: refusal.SlugNotUnique}},
+		"twice":               {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b"}, want: outcome{slug: refusal.SlugNotUnique, shows: "a\na\n"}},
 		"twice, all":          {file: seen{was: "a\na\n", shown: []string{"a\na\n"}}, edit: EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, want: outcome{content: "b\nb\n"}},
 		"twice, one unseen":   {file: seen{was: "a\na\n", shown: []string{"a\n"}}, edit: EditArgs{OldString: "a", NewString: "b", ReplaceAll: true}, want: outcome{slug: refusal.SlugPartlyRead, shows: "a\na\n"}},
 		"changed":             {file: seen{was: "one\ntwo\n", shown: []string{"one\ntwo\n"}, now: "ONE\ntwo\n"}, edit: EditArgs{OldString: "two", NewString: "2"}, set: Preferences{RefuseChanged: true}, want: outcome{slug: refusal.SlugModified, shows: "ONE\ntwo\n"}},
