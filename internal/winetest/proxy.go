@@ -42,7 +42,7 @@ func (w *Wine) Proxy(home, temp, hangs string, roots []string) string {
 
 // A command that is no server, and a server that has answered nothing yet, has hung if it
 // uses no processor for that long.
-const idleAtMost = 15 * time.Second
+const idleAtMost = 30 * time.Second
 
 // RunProxy runs the program for Windows in place of this process: with its arguments, its
 // environment and its standard streams, names translated. It returns the exit status.

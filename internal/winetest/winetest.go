@@ -3,8 +3,10 @@
 package winetest
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Wine runs programs for Windows.
@@ -90,14 +93,38 @@ func (w *Wine) build(root string) error {
 	return w.makeRelayed()
 }
 
-// stay starts a program for Windows that waits as long as this process lives. Without one
-// the server of Wine and its services start anew for each program.
+// stay starts a program for Windows that waits as long as this process lives, and returns
+// once it has answered: then Wine is up. Without one the server of Wine and its services
+// start anew for each program. On a busy machine they take minutes.
 func (w *Wine) stay() error {
+	var err error
+	for range 3 {
+		if err = w.tryToStay(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (w *Wine) tryToStay() error {
 	cmd := w.Command(os.TempDir(), w.Helper(), "serve")
-	if _, err := cmd.StdinPipe(); err != nil {
+	in, err := cmd.StdinPipe()
+	if err != nil {
 		return err
 	}
-	return cmd.Start()
+	out, err := cmd.StdoutPipe()
+	if err = errors.Join(err, cmd.Start()); err != nil {
+		return err
+	}
+	timer := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	if _, err := io.WriteString(in, "nothing\n"); err != nil {
+		return fmt.Errorf("the start of Wine: %w", err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		return fmt.Errorf("the start of Wine: %w", err)
+	}
+	return nil
 }
 
 // Words are the program and its first arguments that run a program for Windows under Wine,
