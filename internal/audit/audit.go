@@ -122,7 +122,7 @@ func (l *Log) open() error {
 	if l.file != nil {
 		return nil
 	}
-	f, err := openFile(l.name)
+	f, err := filelock.OpenAppend(l.name)
 	if err != nil {
 		return err
 	}

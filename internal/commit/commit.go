@@ -368,6 +368,9 @@ func remarks(out save.Outcome, mark *history.Mark) (notes []string) {
 	case out.InPlace:
 		notes = append(notes, "(The file could not be replaced and was written in place; after a crash the next start of fsmcp finishes or leaves it.)")
 	}
+	if out.OwnerLost {
+		notes = append(notes, "(The file belongs to the account of fsmcp now: Windows did not allow its owner to be kept. Tell the user.)")
+	}
 	if out.DurabilityUnknown {
 		notes = append(notes, "(The new text is in place, but the disk did not confirm that it survives a loss of power.)")
 	}

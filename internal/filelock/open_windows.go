@@ -11,11 +11,20 @@ import (
 // Open opens a lock file, and makes it if it is missing. Discard works while it is open, as it
 // does on other systems: os.OpenFile does not share deletion.
 func Open(name string) (*os.File, error) {
+	return openShared(name, windows.GENERIC_READ|windows.GENERIC_WRITE)
+}
+
+// OpenAppend opens a file that processes append to, and makes it if it is missing. Each of them
+// may rename it meanwhile.
+func OpenAppend(name string) (*os.File, error) {
+	return openShared(name, windows.FILE_GENERIC_WRITE|windows.FILE_READ_ATTRIBUTES)
+}
+
+func openShared(name string, access uint32) (*os.File, error) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: name, Err: err}
 	}
-	const access = windows.GENERIC_READ | windows.GENERIC_WRITE
 	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 	h, err := windows.CreateFile(path, access, share, nil, windows.OPEN_ALWAYS, windows.FILE_ATTRIBUTE_NORMAL, 0)
 	if err != nil {

@@ -89,7 +89,9 @@ func errorRows(raw, path string) []errorRow {
 		as(func(e *save.NoStateError) *Refusal {
 			return New(noLocks, path, NoState(e.State), fsys.InSentence(e.Dir), fsys.InSentence(phrase.Cause(e.Temp)))
 		}),
-		as(func(e *save.NoJournalError) *Refusal { return New(noJournal, path, inPlaceOnly(e), NoState(e.State)) }),
+		as(func(e *save.NoJournalError) *Refusal {
+			return New(noJournal, path, onlyWay(e), inPlaceOnly(e), NoState(e.State))
+		}),
 		as(func(e *AuditError) *Refusal { return New(noAudit, path, e.Err) }),
 
 		as(func(e *text.UnencodableError) *Refusal {
@@ -134,7 +136,15 @@ func noClipboardProgram(e *clipboard.MissingError) *Refusal {
 	return New(clipboardNoPackage, e.Program.Name, e.Program.Package)
 }
 
-// inPlaceOnly says why a file cannot be replaced.
+// onlyWay names the way in which a file can be changed.
+func onlyWay(e *save.NoJournalError) string {
+	if e.Renames {
+		return "replaced only by two renames, between which its name is missing"
+	}
+	return "written in place only"
+}
+
+// inPlaceOnly says why a file cannot be replaced in one step.
 func inPlaceOnly(e *save.NoJournalError) string {
 	if e.Why == nil {
 		return "it has several hard links, and keepHardLinks is set"

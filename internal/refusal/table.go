@@ -238,7 +238,7 @@ const (
 	lockedFlag   = "read_only: The file %s is locked (it has the flag uchg or uappnd). Nothing was changed. Ask the user to unlock it (chflags nouchg,nouappnd, or Get Info in Finder) if it should be edited."
 	noHistory    = "io: Nothing was changed in %s: its old text could not be kept in fsmcp's history (%s). Ask the user to make room in fsmcp's state folder, or to set history.required to false."
 	noLocks      = "io: Nothing was changed in %s: fsmcp has no folder for its locks. %s, and %s is not used either: %s. Ask the user to make one of them theirs alone and writable."
-	noJournal    = "io: Nothing was changed in %s: it can be written in place only (%s), and a journal against a crash cannot be kept. %s. Tell the user."
+	noJournal    = "io: Nothing was changed in %s: it can be %s (%s), and a journal against a crash cannot be kept. %s. Tell the user."
 	noAudit      = "io: Nothing was changed in %s: audit.required is set, and the audit file cannot be written (%s). Tell the user."
 	saveMixed    = "io: I/O error while saving %s (%s): %s. The old text could not be put back, so that the file may hold parts of both until fsmcp starts again and finishes the change. Read the file before going on."
 	saveChanged  = "io: I/O error while saving %s (%s): %s. The new text is in place, but what followed failed: read the file before going on."

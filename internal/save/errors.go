@@ -33,9 +33,10 @@ var (
 
 // The reasons of a BusyError.
 const (
-	busyOpen   = "another program holds it open for writing"
-	busyShared = "another program holds it open without sharing deletion"
-	busyLock   = "another write to it is going on"
+	busyOpen     = "another program holds it open for writing"
+	busyShared   = "another program holds it open without sharing deletion"
+	busyUnshared = "another program holds it open for writing, or without sharing that"
+	busyLock     = "another write to it is going on"
 )
 
 // busy returns a *BusyError that names the program that holds the file open, if the system
@@ -54,15 +55,20 @@ type BusyError struct {
 
 func (e *BusyError) Error() string { return "busy: " + e.Why }
 
-// NoJournalError says that a file can be written in place only, and that without
-// the state folder no journal can be kept for that. Nothing was changed.
+// NoJournalError says that a file can be written in place only, or replaced by two renames
+// only, and that without the state folder no journal can be kept for that. Nothing was changed.
 type NoJournalError struct {
-	Why   error // why the file cannot be replaced; nil: Options.KeepHardLinks
-	State *StateError
+	Renames bool  // by two renames
+	Why     error // why the file cannot be replaced in one step; nil: Options.KeepHardLinks
+	State   *StateError
 }
 
 func (e *NoJournalError) Error() string {
-	return "no journal can be kept for a write in place: " + e.State.Error()
+	how := "a write in place"
+	if e.Renames {
+		how = "two renames"
+	}
+	return "no journal can be kept for " + how + ": " + e.State.Error()
 }
 
 // Unwrap gives the reason to errors.Is.

@@ -2,6 +2,7 @@ package save
 
 import (
 	"io"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -80,7 +81,13 @@ func (s *inPlace) finish() Outcome {
 		// what became of the file.
 		out.DurabilityUnknown = s.at.sys.Sync(s.fd) != nil
 	}
-	if now, err := s.at.sys.Fstat(s.fd); err == nil {
+	now, err := s.at.sys.Fstat(s.fd)
+	if runtime.GOOS == "windows" { // a file gets its times when it is closed
+		s.at.sys.Close(s.fd)
+		s.fd = 0
+		now, err = s.at.sys.Fstatat(s.at.dir, s.at.base)
+	}
+	if err == nil {
 		out.Stamp = now
 	}
 	if !out.DurabilityUnknown {
@@ -164,7 +171,10 @@ func (s *inPlace) leaseAlone() {
 func (s *inPlace) openAgain() (int, error) {
 	fd, err := s.at.sys.Openat(sys.CWD, "/proc/self/fd/"+strconv.Itoa(s.old.fd), sys.ReadWrite, 0)
 	if sys.Is(err, syscall.ENOENT) {
-		fd, err = s.at.sys.Openat(s.at.dir, s.at.base, sys.ReadWrite|sys.NoFollow, 0)
+		fd, err = s.at.sys.Openat(s.at.dir, s.at.base, sys.ReadWrite|sys.NoFollow|sys.Alone, 0)
+	}
+	if runtime.GOOS == "windows" && sys.Is(err, syscall.ETXTBSY) {
+		return -1, s.at.busy(busyUnshared)
 	}
 	if sys.Is(err, syscall.EAGAIN) {
 		return -1, s.at.busy(busyOpen)

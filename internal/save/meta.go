@@ -180,7 +180,7 @@ func (m *metadata) follow() error {
 	if err != nil {
 		return m.at.fail("getxattr", err)
 	}
-	if _, err := changeXattrs(m.at.sys, m.new.fd, m.attrs, attrs); err != nil {
+	if _, err := changeXattrs(m.at.sys, m.new.fd, m.attrs, attrs); err != nil && err != sys.ErrOwner {
 		return m.at.fail("setxattr", err)
 	}
 	m.attrs = attrs
@@ -209,9 +209,9 @@ func onlyTrouble(err error) error {
 }
 
 // refuse returns a *refusal: whatever the number, an attribute that cannot be kept is kept
-// by writing in place, unless the disk is the trouble.
+// by writing in place, unless the disk is the trouble. On Windows the change fails.
 func (m *metadata) refuse(op string, err error) error {
-	if onlyTrouble(err) != nil {
+	if onlyTrouble(err) != nil || runtime.GOOS == "windows" {
 		return m.at.fail(op, err)
 	}
 	return &refusal{IOError{Op: op, Path: m.at.path, Err: err}}
@@ -228,7 +228,7 @@ func (m *metadata) copyXattrs() (touched bool, err error) {
 		return false, m.refuse("getxattr", err)
 	}
 	touched, err = changeXattrs(m.at.sys, m.new.fd, have, m.attrs)
-	if err != nil {
+	if m.new.ownerLost = err == sys.ErrOwner; err != nil && !m.new.ownerLost {
 		return touched, m.refuse("setxattr", err)
 	}
 	return touched, nil
@@ -238,8 +238,9 @@ func (m *metadata) copyXattrs() (touched bool, err error) {
 type xattrs map[string][]byte
 
 // changeXattrs sets and removes those attributes of the file to that differ between was
-// and want, and that the file still has as in was. It reports whether it did anything.
-func changeXattrs(calls sys.Sys, to int, was, want xattrs) (touched bool, err error) {
+// and want, and that the file still has as in was. It reports whether it did anything. The
+// error is ErrOwner if that is all that could not be set.
+func changeXattrs(calls sys.Sys, to int, was, want xattrs) (touched bool, owner error) {
 	all := make(xattrs)
 	maps.Copy(all, was)
 	maps.Copy(all, want)
@@ -257,11 +258,13 @@ func changeXattrs(calls sys.Sys, to int, was, want xattrs) (touched bool, err er
 			continue
 		}
 		touched = true
-		if err := calls.Setxattr(to, name, value); err != nil {
+		if err := calls.Setxattr(to, name, value); err == sys.ErrOwner {
+			owner = err
+		} else if err != nil {
 			return touched, err
 		}
 	}
-	return touched, nil
+	return touched, owner
 }
 
 // removable reports false for security labels: the system gives them.

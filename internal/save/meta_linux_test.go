@@ -215,3 +215,26 @@ func TestReadOnly(t *testing.T) {
 		d.want("f", "old")
 	}
 }
+
+// An owner that the system does not let a file keep (Windows) is told, and the change is made.
+func TestLostOwnerIsTold(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		d := newTestFolder(t, func(o *Options) {
+			o.Sys = hooked{before: func(c call) error {
+				if lost && c.name == "Setxattr" {
+					return sys.ErrOwner
+				}
+				return nil
+			}}
+		})
+		path := d.put("f", "old")
+		if err := unix.Setxattr(path, "user.note", []byte("kept"), 0); err != nil {
+			t.Skipf("!!! NOT TESTED: the volume has no extended attributes: %v !!!", err)
+		}
+		out, err := whole(d.save, path, "new")
+		if err != nil || out.OwnerLost != lost || out.InPlace {
+			t.Errorf("lost %v: %+v, %v", lost, out, err)
+		}
+		d.want("f", "new")
+	}
+}

@@ -22,7 +22,9 @@ type newFile struct {
 	ours  bool       // the file under name is our own and may be removed
 	stamp fsys.Stamp // with the content in it
 	flags uint32     // of the inode
-	sum   hash.Hash  // of the content; nil unless it is to be read back
+	// ownerLost: the old file's owner could not be given to it (Windows).
+	ownerLost bool
+	sum       hash.Hash // of the content; nil unless it is to be read back
 }
 
 // stampOf returns the stamp of a new file, and none for nil.
@@ -310,7 +312,7 @@ func (n *newFile) untouched(name string, now fsys.Stamp) bool {
 // outcome describes a write that is done. (Windows sets a file's times when it is closed.)
 func (n *newFile) outcome(old *oldFile, synced bool) Outcome {
 	n.closeForRename()
-	out := Outcome{Stamp: n.stamp, DurabilityUnknown: !synced}
+	out := Outcome{Stamp: n.stamp, DurabilityUnknown: !synced, OwnerLost: n.ownerLost}
 	now, err := fsys.Stamp{}, error(nil)
 	if n.fd >= 0 {
 		now, err = n.at.sys.Fstat(n.fd)

@@ -71,7 +71,7 @@ func (w *sweep) examine(j *journal) (done bool, err error) {
 // replay writes the new content from where it ends. A write lease keeps other programs from
 // opening the file meanwhile, if the system grants one.
 func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err error) {
-	fd, now, err := sys.Open(w.sys, sys.CWD, j.path, sys.ReadWrite|sys.NoFollow)
+	fd, now, err := sys.Open(w.sys, sys.CWD, j.path, sys.ReadWrite|sys.NoFollow|sys.Alone)
 	if err != nil {
 		return false, err
 	}

@@ -132,6 +132,7 @@ type Outcome struct {
 	OtherNames        int         // hard links that keep the old text
 	InPlace           bool        // the file was overwritten, not replaced
 	SharedNames       int         // hard links that have the new text, as Options.KeepHardLinks asks
+	OwnerLost         bool        // the file belongs to this user now (Windows)
 	DurabilityUnknown bool        // the bytes are in place, but a sync failed
 	NoState           *StateError // why the state folder is not used; nil if it is
 	StateInTemp       string      // the folder that serves in its place

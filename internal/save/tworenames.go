@@ -22,7 +22,7 @@ type twoRenames struct {
 
 func (s *twoRenames) publish() (err error) {
 	if s.at.st.lost != nil {
-		return &NoJournalError{Why: errNoReplace, State: s.at.st.lost}
+		return &NoJournalError{Renames: true, Why: errNoReplace, State: s.at.st.lost}
 	}
 	if s.new.name == "" {
 		if err := s.new.linkTemporary(s.old); err != nil {

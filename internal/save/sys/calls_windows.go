@@ -23,6 +23,7 @@ type Windows struct {
 	mu     sync.Mutex
 	leases map[int]windows.Handle // of files: no other program can open them for writing
 	holds  map[int]windows.Handle // of adopted folders: no other program can rename them
+	alone  map[int]bool           // files that were opened with Alone
 }
 
 const (
@@ -166,9 +167,49 @@ func (w *Windows) Forget(dir, fd int) {
 	w.Portable.Forget(dir, fd)
 }
 
+// Offers implements Sys. A file that may be written but not deleted is written in place.
+func (w *Windows) Offers() (exchange, inPlace bool) { return false, true }
+
+// Openat implements Sys. With Alone the open itself keeps other writers out: ETXTBSY if there is
+// one, or a program that shares no writing.
+func (w *Windows) Openat(dir int, name string, flags int, mode uint32) (fd int, err error) {
+	if flags&alone == 0 {
+		return w.Portable.Openat(dir, name, flags, mode)
+	}
+	err = w.named(dir, name, func(root windows.Handle, name string) error {
+		return patient(func() error {
+			h, err := openAt(root, name, opening{access: windows.FILE_GENERIC_READ | windows.FILE_GENERIC_WRITE, share: denyWrite, options: windows.FILE_NON_DIRECTORY_FILE})
+			if err == nil {
+				fd = w.open.add(os.NewFile(uintptr(h), name))
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return -1, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.alone == nil {
+		w.alone = make(map[int]bool)
+	}
+	w.alone[fd] = true
+	return fd, nil
+}
+
+// isAlone reports whether a file was opened with Alone.
+func (w *Windows) isAlone(fd int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.alone[fd]
+}
+
 // Close implements Sys.
 func (w *Windows) Close(fd int) error {
 	w.drop(w.leases, fd)
+	w.mu.Lock()
+	delete(w.alone, fd)
+	w.mu.Unlock()
 	return w.Portable.Close(fd)
 }
 
@@ -229,6 +270,9 @@ func (w *Windows) SetLease(fd int, kind int) error {
 		w.drop(w.leases, fd)
 		return nil
 	case WriteLease:
+		if w.isAlone(fd) {
+			return nil
+		}
 		return syscall.EINVAL
 	}
 	if held, _ := w.GetLease(fd); held == ReadLease {

@@ -10,6 +10,8 @@ var (
 	ErrShort = errors.New("no bytes were written")
 	// ErrEnded: a file that is copied ends sooner than it did.
 	ErrEnded = errors.New("the file ends sooner than it did")
+	// ErrOwner: Setxattr has set all but the owner, which this user may not give away.
+	ErrOwner = errors.New("the file's owner cannot be kept")
 	// ErrLocked: a flag of the file forbids to write it.
 	ErrLocked = errors.New("the file has the flag uchg or uappnd, which forbids changes")
 )

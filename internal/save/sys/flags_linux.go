@@ -8,4 +8,5 @@ const (
 	folder   = unix.O_DIRECTORY
 	place    = unix.O_PATH
 	unnamed  = unix.O_TMPFILE
+	alone    = 0
 )

@@ -9,4 +9,5 @@ const (
 	folder
 	place
 	unnamed
+	alone
 )

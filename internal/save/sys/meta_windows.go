@@ -71,18 +71,51 @@ func (w *Windows) Listxattr(fd int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ea, _ := readExtended(h); len(ea) > 0 {
+	ea, err := readExtended(h)
+	if err != nil {
+		return nil, err
+	}
+	if len(ea) > 0 {
 		names = append(names, attrExtended)
 	}
 	streams, err := streamsOf(h)
 	return append(names, streams...), err
 }
 
+// offersNone reports whether an error says that the volume, or Wine, has nothing of the kind
+// that was asked for. Any other error would hide what a file has.
+func offersNone(err error) bool {
+	for _, known := range []error{windows.ERROR_INVALID_PARAMETER, windows.ERROR_INVALID_FUNCTION, windows.ERROR_NOT_SUPPORTED,
+		windows.ERROR_CALL_NOT_IMPLEMENTED, windows.ERROR_INVALID_LEVEL, windows.STATUS_INVALID_PARAMETER, windows.STATUS_INVALID_DEVICE_REQUEST,
+		windows.STATUS_NOT_SUPPORTED, windows.STATUS_NOT_IMPLEMENTED, windows.STATUS_INVALID_INFO_CLASS, windows.STATUS_EAS_NOT_SUPPORTED} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// streamList returns the system's list of a file's streams.
+func streamList(h windows.Handle) ([]byte, error) {
+	for size := 64 << 10; ; size *= 4 {
+		buf := make([]byte, size)
+		err := windows.GetFileInformationByHandleEx(h, windows.FileStreamInfo, &buf[0], uint32(len(buf)))
+		switch {
+		case err == nil:
+			return buf, nil
+		case errors.Is(err, windows.ERROR_HANDLE_EOF), offersNone(err): // a folder has no stream at all
+			return nil, nil
+		case !errors.Is(err, windows.ERROR_MORE_DATA) || size > maxStreams:
+			return nil, number(err)
+		}
+	}
+}
+
 // streamsOf lists the alternate streams of a file. A volume without streams has none.
 func streamsOf(h windows.Handle) (names []string, err error) {
-	buf := make([]byte, 64<<10)
-	if windows.GetFileInformationByHandleEx(h, windows.FileStreamInfo, &buf[0], uint32(len(buf))) != nil {
-		return nil, nil
+	buf, err := streamList(h)
+	if len(buf) == 0 {
+		return nil, err
 	}
 	total := int64(0)
 	for at := 0; ; {
@@ -233,12 +266,30 @@ func (w *Windows) setSecurity(fd int, value []byte) error {
 	err := w.again(fd, "", opening{access: windows.WRITE_DAC}, func(h windows.Handle) error {
 		return windows.SetKernelObjectSecurity(h, windows.DACL_SECURITY_INFORMATION, sd)
 	})
-	if err == nil {
-		w.again(fd, "", opening{access: windows.WRITE_OWNER}, func(h windows.Handle) error {
-			return windows.SetKernelObjectSecurity(h, windows.OWNER_SECURITY_INFORMATION|windows.GROUP_SECURITY_INFORMATION, sd)
-		})
+	if err == nil && w.again(fd, "", opening{access: windows.WRITE_OWNER}, func(h windows.Handle) error {
+		return windows.SetKernelObjectSecurity(h, windows.OWNER_SECURITY_INFORMATION|windows.GROUP_SECURITY_INFORMATION, sd)
+	}) != nil && !w.isOwnedAs(fd, sd) {
+		return ErrOwner
 	}
 	return err
+}
+
+// isOwnedAs reports whether a file has the owner that a security descriptor names.
+func (w *Windows) isOwnedAs(fd int, sd *windows.SECURITY_DESCRIPTOR) bool {
+	want, _, err := sd.Owner()
+	if err != nil || want == nil {
+		return err == nil // none is asked for
+	}
+	h, err := w.handle(fd)
+	if err != nil {
+		return false
+	}
+	now, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+	if err != nil {
+		return false
+	}
+	owner, _, err := now.Owner()
+	return err == nil && owner != nil && owner.Equals(want)
 }
 
 // Calls of ntdll that package windows has not.
@@ -248,18 +299,24 @@ var (
 	ntSetEaFile   = ntdll.NewProc("NtSetEaFile")
 )
 
-// readExtended returns a file's extended attributes as the system has them. Where there are
-// none, or the volume knows none, it returns none.
+// readExtended returns a file's extended attributes as the system has them; none if there are
+// none, or the volume knows none.
 func readExtended(h windows.Handle) ([]byte, error) {
 	size, n := uint32(0), windows.IO_STATUS_BLOCK{}
 	err := windows.NtQueryInformationFile(h, &n, (*byte)(unsafe.Pointer(&size)), 4, windows.FileEaInformation)
+	if err != nil && !offersNone(err) {
+		return nil, statusNumber(err)
+	}
 	if err != nil || size == 0 || ntQueryEaFile.Find() != nil {
 		return nil, nil
 	}
 	buf := make([]byte, 128<<10)
 	r, _, _ := ntQueryEaFile.Call(uintptr(h), uintptr(unsafe.Pointer(&n)), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0, 0, 0, 1)
-	if r != 0 {
+	switch status := windows.NTStatus(r); {
+	case status == windows.STATUS_NO_EAS_ON_FILE || offersNone(status):
 		return nil, nil
+	case status != 0:
+		return nil, statusNumber(status)
 	}
 	return buf[:min(n.Information, uintptr(len(buf)))], nil
 }

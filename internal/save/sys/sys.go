@@ -93,6 +93,7 @@ const (
 	Folder    = os.O_RDONLY | folder
 	Place     = place | folder | noFollow // a folder, to reach names in it
 	NoFollow  = noFollow                  // added to one of these
+	Alone     = alone                     // added to ReadWrite: on Windows no other program may have the file open for writing, or open it so
 )
 
 // The flags of Rename, Link and Unlink, and the kinds of locks and leases. The numbers are
