@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
 // Workspace checks that each directory can be read and written. home is the user's, whose
@@ -67,11 +68,8 @@ func guarded(system, dir, home string) string {
 	if !below || home == "" {
 		return ""
 	}
-	switch document := folder == "documents" || folder == "desktop" || folder == "downloads" || strings.HasPrefix(folder, "onedrive"); {
-	case document && system == "windows":
-		return " Controlled Folder Access guards this folder: allow fsmcp.exe in Windows Security, Virus & threat protection, Ransomware protection."
-	case (document || folder == "library") && system == "darwin":
-		return " macOS guards this folder: allow the client that starts fsmcp in System Settings, Privacy & Security, Files and Folders."
+	if why := phrase.Guarded(system, folder); why != "" {
+		return " " + why
 	}
 	return ""
 }

@@ -19,7 +19,8 @@ func (d *Dir) OpenDir(rel string) (*Dir, error) {
 
 // Open opens the regular file name of this folder for reading, without blocking and
 // without following a link. Anything else is ErrNotRegular, even if the system had to
-// open it to find that out.
+// open it to find that out. A file whose content is not on this machine is ErrNotHere: nothing
+// fetches it.
 func (d *Dir) Open(name string) (*File, error) {
 	f, err := d.open(name)
 	return f, fault("open", name, err)

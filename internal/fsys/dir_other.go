@@ -94,10 +94,16 @@ func enterRoot(dir *os.Root, name string) (*os.Root, error) {
 	return sameRoot(sub, err, before)
 }
 
-func (d *Dir) open(name string) (*File, error) {
+func (d *Dir) open(name string) (*File, error) { return d.openIf(name, false) }
+
+// openIf opens a file. Its content is fetched from elsewhere only if fetch says so.
+func (d *Dir) openIf(name string, fetch bool) (*File, error) {
 	before, err := lstatIn(d.root, name)
 	if err != nil {
 		return nil, err
+	}
+	if !fetch && isAway(before) {
+		return nil, ErrNotHere
 	}
 	if !before.Mode().IsRegular() {
 		return nil, ErrNotRegular

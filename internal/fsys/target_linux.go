@@ -49,6 +49,9 @@ func (t *Target) Open() (*File, error) {
 	return &File{fd: fd, name: t.Path, opened: t.Stamp}, nil
 }
 
+// NotHere reports false: Linux does not tell of files that are kept elsewhere.
+func (t *Target) NotHere() bool { return false }
+
 // The first try asks a program that holds a lease on the file to release it. A server that
 // writes a large file in place, with syncs, may need this long.
 const (

@@ -29,7 +29,7 @@ func (t *Target) Close() {
 }
 
 // Open opens a regular file for reading, without blocking, and makes sure that
-// it is the one that was resolved. Anything else is ErrNotRegular.
+// it is the one that was resolved. Anything else is ErrNotRegular. See NotHere.
 func (t *Target) Open() (*File, error) {
 	if t.pin.closed {
 		return nil, fault("open", t.Path, fs.ErrClosed)
@@ -41,7 +41,7 @@ func (t *Target) Open() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openHeld(onWindows, t.Path, func() (*File, error) { return (&Dir{folder}).open(t.Base()) })
+	f, err := openHeld(onWindows, t.Path, func() (*File, error) { return (&Dir{folder}).openIf(t.Base(), true) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == ErrNotRegular:
 		err = ErrMoved
@@ -55,6 +55,10 @@ func (t *Target) Open() (*File, error) {
 	f.name, f.opened = t.Path, t.Stamp
 	return f, nil
 }
+
+// NotHere reports whether the content of the file is not on this machine, so that Open and
+// reading would fetch it.
+func (t *Target) NotHere() bool { return t.pin.info != nil && isAway(t.pin.info) }
 
 // ParentRoot is the folder that holds what was resolved; for a Missing target,
 // the deepest folder that exists on the way (see MissingDirs). It is opened on

@@ -33,7 +33,15 @@ func Of(raw string, err error) *Refusal {
 	if r, ok := reword(err, errorRows(raw, path)...).(*Refusal); ok {
 		return r
 	}
-	return New(otherError, path, err)
+	return New(otherError, path, err).guarded(raw, err)
+}
+
+// guarded adds what may guard the file's folder, if access to it was denied.
+func (r *Refusal) guarded(raw string, err error) *Refusal {
+	if why := phrase.GuardedFile(runtime.GOOS, raw); why != "" && errors.Is(err, fs.ErrPermission) {
+		r.Text += " " + why
+	}
+	return r
 }
 
 // reword returns the refusal by the first of some rows that is about err. Any other error
@@ -107,6 +115,7 @@ func errorRows(raw, path string) []errorRow {
 		is(access.ErrElsewhere, keptBusy, path),
 		is(fsys.ErrMoved, keptBusy, path),
 		is(fs.ErrNotExist, nothingThere, path),
+		is(fsys.ErrNotHere, notHere, path),
 		is(fsys.ErrUnstable, beingWritten, path),
 		is(io.EOF, beingWritten, path),
 		is(io.ErrUnexpectedEOF, beingWritten, path),
@@ -165,7 +174,7 @@ func notSaved(path string, e *save.IOError) *Refusal {
 	case e.Changed:
 		return New(saveChanged, path, e.Op, e.Err)
 	}
-	return New(saveFailed, path, e.Op, e.Err)
+	return New(saveFailed, path, e.Op, e.Err).guarded(path, e.Err)
 }
 
 // readOnlyOn returns the row of a read-only file on a system.

@@ -230,6 +230,7 @@ const (
 	keptBusy     = "busy: The file %s is busy: other programs keep renaming it, or the folders and links on the way to it. Nothing was changed. Wait a moment, then make the same call again."
 	saveBusy     = "busy: The file %s is busy: %s. Nothing was changed. Wait a moment, then make the same call again."
 	heldOpen     = "busy: The file %s is busy: %s. Wait a moment, then make the same call again."
+	notHere      = "io: The content of %s is not on this machine: it is kept online. Nothing was searched. Read fetches it; then make the same call again."
 	beingWritten = "busy: The file %s is being written to by another program right now. Wait a moment, then make the same call again."
 	appeared     = "exists: The file %s appeared while this call was creating it: another program made it. Nothing was changed. Read it first."
 	vanished     = "not_found 19: The file %s was there when it was read and is gone now: it was moved or deleted by another program. Nothing was changed. Write can create it again."

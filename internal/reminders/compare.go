@@ -157,6 +157,9 @@ func (c *Conversation) contentNow(t *fsys.Target, f follower, rec state.Record) 
 	if f.hashed != (fsys.Stamp{}) && f.hashed.Same(t.Stamp) && f.comparedTo == rec.ID() {
 		return content{stamp: t.Stamp, sum: f.sum, same: f.same}, nil
 	}
+	if t.NotHere() { // a reminder is not worth fetching it
+		return now, fsys.ErrNotHere
+	}
 	file, err := t.Open()
 	if err != nil {
 		return now, err

@@ -74,6 +74,9 @@ func (s *Searcher) grepStart(ctx context.Context, scope *Scope, g *grepper) (Out
 	if s.neverSearched(start) != NotLeftOut {
 		return Outcome{}, ErrNeverSearched
 	}
+	if start.NotHere() {
+		return Outcome{}, fsys.ErrNotHere
+	}
 	f, err := start.Open()
 	if err != nil {
 		return Outcome{}, err

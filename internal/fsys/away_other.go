@@ -1,0 +1,8 @@
+//go:build !windows && !darwin
+
+package fsys
+
+import "io/fs"
+
+// awayBySystem reports false: no file system is known to tell.
+func awayBySystem(fs.FileInfo) bool { return false }
