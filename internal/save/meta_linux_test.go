@@ -216,8 +216,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// An owner that the system does not let a file keep (Windows) is told, and the change is made.
-func TestLostOwnerIsTold(t *testing.T) {
+// An owner that the system does not let a file keep (Windows) is reported, and the change is made.
+func TestLostOwnerIsReported(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		d := newTestFolder(t, func(o *Options) {
 			o.Sys = hooked{before: func(c call) error {
