@@ -44,7 +44,7 @@ func newProvider(t *testing.T) *provider {
 func counted(t *testing.T, p *provider, words ...string) (client *person, dir string) {
 	t.Helper()
 	home, dir := t.TempDir(), t.TempDir()
-	settings, err := json.Marshal(map[string]any{"tokens": map[string]any{"api": map[string]string{"url": p.URL, "key": "k", "model": "m"}}})
+	settings, err := json.Marshal(map[string]any{"read": map[string]string{"overlong": "refuse"}, "tokens": map[string]any{"api": map[string]string{"url": p.URL, "key": "k", "model": "m"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -322,8 +322,9 @@ deleted is made again with its mode, times and attributes.
 
 --session restores all changes of one session, the newest first: that of the
 change named, or the one that history list --json names; --group those of one
-call. Where one of them cannot be restored, nothing is done. An error of the disk, or a file that is
-read-only or busy, can still end it half-way: it then names what it did.`,
+call. If one of them cannot be restored, nothing is done. An error of the disk,
+or a file that is read-only or busy, can still end it half-way: it then names
+what it did.`,
 		Args: func(cmd *cobra.Command, words []string) error {
 			if session != "" || group != "" {
 				return takes(0, 0)(cmd, words)

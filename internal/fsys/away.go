@@ -4,6 +4,3 @@ import "errors"
 
 // ErrNotHere: the content of the file is kept online, and reading it would fetch it.
 var ErrNotHere = errors.New("its content is not on this machine")
-
-// isAway reports whether the content of a file is not on this machine. It is replaced in tests.
-var isAway = awayBySystem

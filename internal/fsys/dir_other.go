@@ -170,3 +170,6 @@ func kindOfMode(mode fs.FileMode) Kind {
 	}
 	return Special
 }
+
+// isAway reports whether the content of a file is not on this machine. It is replaced in tests.
+var isAway = awayBySystem

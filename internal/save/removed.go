@@ -273,13 +273,14 @@ func (r *Removal) fail(err error) {
 // takeFile gives a file its temporary name, or moves it to its deposit.
 func (m *removed) takeFile(ctx context.Context) error {
 	n := m.of.n
-	fd, now, err := sys.Open(n.sys, m.in.fd, m.name, sys.Read)
+	fd, _, err := sys.Open(n.sys, m.in.fd, m.name, sys.Read)
 	if err != nil {
 		return n.fail("open", m.Path, err)
 	}
 	old := m.old(fd)
 	err = old.lease(ctx, n.s.o.OpenWait)
 	if err == nil {
+		var now fsys.Stamp
 		if now, err = n.sys.Fstat(fd); err == nil && !sameContent(now, m.Stamp) {
 			err = ErrModified
 		}

@@ -116,7 +116,7 @@ func entryLine(e access.Entry) string {
 	case e.Link:
 		return name + "@"
 	case e.Kind == fsys.Directory:
-		return name + "/"
+		return fsys.InSentence(e.Name + "/")
 	case e.Kind != fsys.Regular:
 		return name + " (device, FIFO or socket)"
 	}
