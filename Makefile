@@ -125,7 +125,6 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=20 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
-	@$(MAKE) --no-print-directory wine-part
 	@$(MAKE) --no-print-directory demo >/dev/null && echo "demo: as it should be"
 
 # "make check" vets everything, so that these tests do not.
@@ -173,8 +172,9 @@ wine: ## after a change of what Windows does: all scripts with the program for W
 	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
 	$(GO) test -count=1 -timeout 60m -v -run TestWine ./internal/faults | .ci/loud -v all=1
 
-# More than 150 quick scripts, and the attacks with fewer rounds.
-wine-part: ## a part of test: scripts and attacks with the program for Windows under Wine
+# More than 150 quick scripts, and the attacks with fewer rounds. Not a part of "make test" yet: it has
+# not been seen to pass five times, nor to end within 90 seconds.
+wine-part: ## less than make wine: scripts and attacks with the program for Windows under Wine
 	@.ci/wine setup
 	FSMCP_WINE=part $(GO) test -count=1 -timeout 10m -vet=off -v -run '^(TestScriptsUnderWine|TestWine.*)$$' ./cmd/fsmcp ./internal/faults | .ci/loud -v all=1
 
