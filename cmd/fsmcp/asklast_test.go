@@ -47,7 +47,7 @@ func failing(t *testing.T, f *fort) []struct {
 		args       map[string]any
 	}{
 		{"not_read", "Edit", nothing, edit("unread.txt", "none")},
-		{"modified", "Edit", stale("stale.txt"), edit("stale.txt", "one")},
+		{"modified", "Edit", stale("stale.txt"), edit("stale.txt", "two\ntwo")},
 		{"no_match", "Edit", read("match.txt"), edit("match.txt", "three")},
 		{"not_unique", "Edit", read("twice.txt"), edit("twice.txt", "two")},
 		{"not_found", "Edit", nothing, edit("missing.txt", "one")},
