@@ -38,7 +38,7 @@ func hearingOrWine() {
 func TestScriptsUnderWine(t *testing.T) {
 	mode := os.Getenv("FSMCP_WINE")
 	if mode == "" {
-		t.Skip("make test and make wine run the scripts under Wine")
+		t.Skip("!!! NOT TESTED: make wine and make wine-part run the scripts under Wine !!!")
 	}
 	wine := winetest.Find(t)
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
