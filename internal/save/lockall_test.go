@@ -114,16 +114,16 @@ func TestLockAllNeverDeadlocks(t *testing.T) {
 	os.Mkdir(d.path("folder"), 0o755)
 	other := &testFolder{t: t, dir: d.dir, state: d.state}
 	other.open()
-	var targets []*fsys.Target
-	for n := range 40 {
-		targets = append(targets, target(t, d.path(fmt.Sprint("f", n))))
-	}
-	folder := target(t, d.path("folder"))
 	var inside, alone atomic.Int64
 	var all sync.WaitGroup
 	for worker := range 8 {
 		saver := []*Saver{d.save, other.save}[worker%2]
 		r := rand.New(rand.NewPCG(1, uint64(worker)))
+		var targets []*fsys.Target // of this worker: a Target is for one goroutine
+		for n := range 40 {
+			targets = append(targets, target(t, d.path(fmt.Sprint("f", n))))
+		}
+		folder := target(t, d.path("folder"))
 		all.Go(func() {
 			for range 40 {
 				set := LockSet{}

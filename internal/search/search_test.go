@@ -401,6 +401,7 @@ func TestLongLineBeyondTheAutomaton(t *testing.T) {
 // A file that is searched in windows has the matching lines that it has as one text: a line that
 // a match over the end of a window touches counts once.
 func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
+	shortrun.Skip(t, "it searches files of 2 to 8 MB 84 times")
 	y := newTree(t)
 	const limit = largeWindow - overlap // roughly: where the second window begins
 	texts := map[string]string{
