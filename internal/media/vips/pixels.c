@@ -251,6 +251,10 @@ scale_bands(fsmcp_job *j, VipsRegion *region)
 	}
 }
 
+// compiling is held while libvips compiles a scaler, and while it frees one: Orc, which does that
+// for it, frees code without a lock (0.4.33), and another thread that compiles crashes.
+static GMutex compiling;
+
 int
 fsmcp_scale(fsmcp_job *j)
 {
@@ -261,12 +265,17 @@ fsmcp_scale(fsmcp_job *j)
 	if (await(j, 0)) // for the first rows, and the memory that they are in
 		return -1;
 	owner = vips_image_new();
-	if ((in = scaled(j, VIPS_OBJECT(owner)))) {
+	g_mutex_lock(&compiling);
+	in = scaled(j, VIPS_OBJECT(owner));
+	g_mutex_unlock(&compiling);
+	if (in) {
 		region = vips_region_new(in);
 		failed = scale_bands(j, region);
 		g_object_unref(region);
 	}
+	g_mutex_lock(&compiling);
 	g_object_unref(owner);
+	g_mutex_unlock(&compiling);
 	vips_thread_shutdown();
 	return failed;
 }
