@@ -69,7 +69,7 @@ var layers = map[string]layer{
 		never:   []ban{noProcess, noNet, noProtocol, noCommand, noWatch},
 	},
 	"internal/tools/find": {
-		imports: []string{"internal/access", "internal/fsys", "internal/perm", "internal/perm/notation", "internal/phrase", "internal/refusal", "internal/search", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
+		imports: []string{"internal/access", "internal/fsys", "internal/media", "internal/perm", "internal/perm/notation", "internal/phrase", "internal/refusal", "internal/search", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/commit": {
@@ -156,7 +156,7 @@ var layers = map[string]layer{
 	"internal/bench/floor":      {},
 	"internal/clienttest":       {imports: []string{"internal/media/pdftest"}},
 	"internal/conformance":      {never: pure()},
-	"internal/comparison":       {imports: []string{"internal/mcptest"}},
+	"internal/comparison":       {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/demo":             {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/faults":           {imports: []string{"internal/mcptest", "internal/savemodel", "internal/winetest"}},
 	"internal/mcptest":          {imports: []string{"internal/mcptest/protocol"}},

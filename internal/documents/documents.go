@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +42,8 @@ const (
 	keptMost  = 256      // texts
 	pdfTurn   = 2 * time.Second
 	readFor   = 6 * time.Second // less than a worker's deadline
+	// shortestTurn is too short to start a worker in.
+	shortestTurn = 100 * time.Millisecond
 )
 
 // Options are the parts of a Store.
@@ -79,10 +82,13 @@ func New(o Options) *Store {
 	return &Store{Options: o, place: make(chan struct{}, 1)}
 }
 
-// Text returns the text of an open file: of a PDF, or of what may be an Office document. The
-// result is shared and must not be changed. The errors are ErrTooLarge, those of media and of the
-// decoders, the context's and the file's.
+// Text returns the text of an open file: of a PDF, or of what may be an Office document. If ctx has
+// a deadline, it returns what it has read before, and leaves the caller a tenth of the time; of a
+// PDF the next call reads on from there. The result is shared and must not be changed. The errors
+// are ErrTooLarge, those of media and of the decoders, the context's and the file's.
 func (s *Store) Text(ctx context.Context, f *fsys.File, pdf bool) (*media.Document, error) {
+	ctx, end := early(ctx)
+	defer end()
 	stamp, err := f.Stamp()
 	if err != nil {
 		return nil, err
@@ -105,13 +111,30 @@ func (s *Store) Text(ctx context.Context, f *fsys.File, pdf bool) (*media.Docume
 		return nil, err
 	}
 	found := &text{sum: sha256.Sum256(raw), stamp: stamp, settled: stamp.Settled(began)}
-	if t := s.bySum(found); t != nil {
-		return t.doc, t.err
+	before := s.bySum(found)
+	switch {
+	case before != nil && !before.unfinished():
+		return before.doc, before.err
+	case !pdf:
+		found.doc, found.err = s.office(ctx, raw)
+	case before != nil:
+		found.doc, found.err = s.pages(ctx, raw, before.doc)
+	default:
+		found.doc, found.err = s.pages(ctx, raw, nil)
 	}
-	if found.doc, found.err = s.read(ctx, raw, pdf); found.lasting() {
-		s.keep(found)
+	if found.lasting() {
+		s.keep(found, before)
 	}
 	return found.doc, found.err
+}
+
+// early returns a context whose deadline comes a tenth of the time earlier.
+func early(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/10))
 }
 
 // Pictures returns the bytes of pictures of an Office document, by the names of their parts.
@@ -119,59 +142,88 @@ func (s *Store) Pictures(ctx context.Context, f io.ReaderAt, size int64, parts [
 	return s.Office.OfficePictures(ctx, f, size, parts)
 }
 
-// lasting reports whether the result would be the same for another call.
+// lasting reports whether the result would be the same for another call, or another call goes on
+// from it.
 func (t *text) lasting() bool {
 	if t.err == nil {
-		return t.doc.Cut != cutByTime
+		return !t.doc.StoppedEarly() || t.doc.Next > 0
 	}
 	var damage *media.DamageError
 	return errors.As(t.err, &damage) || errors.Is(t.err, media.ErrLocked) || errors.Is(t.err, media.ErrNotOffice) || errors.Is(t.err, media.ErrOldOffice)
 }
 
-// read reads a document.
-func (s *Store) read(ctx context.Context, raw []byte, pdf bool) (*media.Document, error) {
-	file, size := bytes.NewReader(raw), int64(len(raw))
-	if !pdf {
-		doc, err := s.Office.OfficeText(ctx, file, size, media.DocumentRequest{Millis: int((s.Slowdown * readFor).Milliseconds())})
-		return doc, err
+// unfinished reports whether another call goes on from the text.
+func (t *text) unfinished() bool { return t.err == nil && t.doc.StoppedEarly() }
+
+// office reads what may be an Office document.
+func (s *Store) office(ctx context.Context, raw []byte) (*media.Document, error) {
+	within := turn(ctx, s.Slowdown*readFor)
+	if within <= 0 {
+		return nil, context.DeadlineExceeded
 	}
-	var all *media.Document
-	var body strings.Builder
-	for from := 1; from > 0; {
-		part, err := s.PDFs.PDFText(ctx, file, size, media.DocumentRequest{From: from, Millis: int((s.Slowdown * pdfTurn).Milliseconds())})
-		switch {
-		case err != nil && all != nil && ctx.Err() != nil: // what was read counts
-			all.Cut = cutByTime
-			all.Next = from
-			all.Body = body.String()
-			return all, nil
-		case err != nil:
-			return nil, err
-		case all == nil:
-			all = part
-		default:
-			all.Sections = append(all.Sections, part.Sections...)
-		}
-		if body.WriteString(part.Body); part.Next > 0 && body.Len() > media.MaxDocText/2 {
-			all.Cut, all.Next = "it has more text than is read", part.Next
-			break
-		}
-		from, all.Next = part.Next, part.Next
-	}
-	all.Body = body.String()
-	return all, nil
+	return s.Office.OfficeText(ctx, bytes.NewReader(raw), int64(len(raw)), media.DocumentRequest{Millis: int(within.Milliseconds())})
 }
 
-// cutByTime is the reason of a text whose end is missing because the time ran out. It is that of
-// package office, too.
-const cutByTime = "there was no time to read more"
+// pages reads the pages of a PDF: those behind the ones that were read before, if before is not
+// nil. What was read before an error counts.
+func (s *Store) pages(ctx context.Context, raw []byte, before *media.Document) (*media.Document, error) {
+	all := media.Document{Next: 1}
+	var body strings.Builder
+	if before != nil {
+		all = *before
+		all.Sections, all.Cut = slices.Clip(all.Sections), ""
+		body.WriteString(before.Body)
+	}
+	for all.Next > 0 && all.Cut == "" {
+		part, err := s.nextPages(ctx, raw, all.Next)
+		switch {
+		case err != nil && len(all.Sections) == 0:
+			return nil, err
+		case err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
+			all.Cut = media.CutByFailure
+			continue
+		case err != nil:
+			all.Cut = media.CutByTime
+			continue
+		}
+		all.Kind, all.Format, all.Count, all.Next = part.Kind, part.Format, part.Count, part.Next
+		all.Sections = append(all.Sections, part.Sections...)
+		if body.WriteString(part.Body); part.Next > 0 && body.Len() > media.MaxDocText/2 {
+			all.Cut = media.CutBySize
+		}
+	}
+	all.Body = body.String()
+	return &all, nil
+}
+
+// nextPages reads pages for the time of a turn.
+func (s *Store) nextPages(ctx context.Context, raw []byte, from int) (*media.Document, error) {
+	within := turn(ctx, s.Slowdown*pdfTurn)
+	if within <= 0 {
+		return nil, context.DeadlineExceeded
+	}
+	return s.PDFs.PDFText(ctx, bytes.NewReader(raw), int64(len(raw)), media.DocumentRequest{From: from, Millis: int(within.Milliseconds())})
+}
+
+// turn is the time for a part of a document: at most half of what is left, so that its last page
+// may take as long again; 0 if too little is left.
+func turn(ctx context.Context, most time.Duration) time.Duration {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return most
+	}
+	if half := time.Until(deadline) / 2; half >= shortestTurn {
+		return min(most, half)
+	}
+	return 0
+}
 
 // byStamp returns a kept text of the file, if the stamp proves that the bytes are the same.
 func (s *Store) byStamp(stamp fsys.Stamp) *text {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, t := range s.kept {
-		if t.settled && t.stamp.Same(stamp) {
+		if t.settled && t.stamp.Same(stamp) && !t.unfinished() {
 			return s.use(i)
 		}
 	}
@@ -198,13 +250,18 @@ func (s *Store) use(i int) *text {
 	return t
 }
 
-// keep keeps a text, and drops those that were used longest ago.
-func (s *Store) keep(t *text) {
+// keep keeps a text in place of the one before, if that is not nil, and drops those that were used
+// longest ago.
+func (s *Store) keep(t, before *text) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := slices.Index(s.kept, before); at >= 0 {
+		s.kept = slices.Delete(s.kept, at, at+1)
+		s.size -= before.memory()
+	}
 	if s.Uncached || t.memory() > keptBytes {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.kept = append(s.kept, t)
 	s.size += t.memory()
 	for len(s.kept) > keptMost || s.size > keptBytes {

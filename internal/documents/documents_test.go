@@ -3,6 +3,7 @@ package documents
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -10,8 +11,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -125,6 +129,108 @@ func TestKeptTextsAreThoseOfTheFile(t *testing.T) {
 		first, _ = careless.Text(t.Context(), open(t, name), false)
 	}
 	t.Log("no write fell into the clock's grain: the control arm was not tried")
+}
+
+// slow reads a PDF of ten pages, a second a page, and notes where each of its jobs began.
+type slow struct {
+	echo
+	from []int
+	fail int // the page at which it fails
+}
+
+func (s *slow) PDFText(ctx context.Context, _ io.ReaderAt, _ int64, q media.DocumentRequest) (*media.Document, error) {
+	s.from = append(s.from, q.From)
+	d := &media.Document{Kind: media.Pages, Count: 10}
+	var body strings.Builder
+	for page, until := q.From, time.Now().Add(time.Duration(q.Millis)*time.Millisecond); ; page++ {
+		switch {
+		case page > d.Count:
+		case page > q.From && time.Now().After(until):
+			d.Next = page
+		case page == s.fail && page > q.From:
+			d.Next = page
+		case page == s.fail:
+			return nil, &media.BreakdownError{Why: media.Died, Err: errors.New("died")}
+		default:
+			select {
+			case <-time.After(time.Second):
+				d.AddSection(&body, fmt.Sprint("page ", page))
+				continue
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		d.Body = body.String()
+		return d, nil
+	}
+}
+
+// A PDF that takes longer than a call has is read as far as the time goes, before the deadline;
+// the next call reads on from there, and all calls together read what one call without a deadline
+// does. The control arm keeps nothing and begins anew.
+func TestNextCallReadsOn(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.pdf")
+	os.WriteFile(name, []byte("%PDF-"), 0o666)
+	f := open(t, name)
+	synctest.Test(t, func(t *testing.T) {
+		within := func(s *Store, d time.Duration) (*media.Document, error) {
+			ctx, end := context.WithTimeout(t.Context(), d)
+			defer end()
+			doc, err := s.Text(ctx, f, true)
+			if ctx.Err() != nil {
+				t.Error("the text came behind the deadline")
+			}
+			return doc, err
+		}
+		whole, err := New(Options{PDFs: &slow{}, Now: time.Now}).Text(t.Context(), f, true)
+		if err != nil || len(whole.Sections) != 10 || whole.Cut != "" {
+			t.Fatalf("%+v %v", whole, err)
+		}
+		for _, uncached := range []bool{false, true} {
+			pages := &slow{}
+			s := New(Options{PDFs: pages, Now: time.Now, Uncached: uncached})
+			var doc *media.Document
+			for read := 0; ; {
+				last := doc
+				if doc, err = within(s, 6*time.Second); err != nil {
+					t.Fatal(err)
+				}
+				if uncached {
+					if last != nil && len(doc.Sections) != len(last.Sections) {
+						t.Fatalf("the control arm read on: %+v", doc)
+					}
+					if last != nil {
+						break
+					}
+					continue
+				}
+				if last != nil && !reflect.DeepEqual(last.Sections, doc.Sections[:read]) {
+					t.Fatalf("%+v is not the beginning of %+v", last, doc)
+				}
+				if doc.Cut == "" {
+					break
+				}
+				if len(doc.Sections) <= read || doc.Cut != media.CutByTime || doc.Next != len(doc.Sections)+1 {
+					t.Fatalf("%+v after %d pages", doc, read)
+				}
+				read = len(doc.Sections)
+			}
+			if !uncached && !reflect.DeepEqual(doc, whole) {
+				t.Errorf("%+v, want %+v", doc, whole)
+			}
+			if !uncached && !slices.IsSorted(pages.from) {
+				t.Errorf("pages were read twice: %v", pages.from)
+			}
+		}
+		// A page that cannot be read ends the text; so does too little time, with an error.
+		broken := New(Options{PDFs: &slow{fail: 4}, Now: time.Now})
+		if doc, err := within(broken, time.Minute); err != nil || len(doc.Sections) != 3 || doc.Cut != media.CutByFailure {
+			t.Errorf("%+v %v", doc, err)
+		}
+		if doc, err := within(New(Options{PDFs: &slow{}, Now: time.Now}), 100*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%+v %v", doc, err)
+		}
+	})
 }
 
 // What is kept stays within the bound.

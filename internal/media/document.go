@@ -37,7 +37,8 @@ type Document struct {
 	// Body holds the lines of all sections, each with a line feed. In that of a sheet a line is a
 	// row: the cells that are not empty, as name, tab and value, joined by " | ".
 	Body string `json:"-"`
-	// Cut says why the end is missing, "" if all is there.
+	// Cut says why the end is missing, "" if all is there. Beside the reasons below, a reader of
+	// Office documents has its own.
 	Cut string
 	// Count is the number of a PDF's pages, and Next the first one that is not in Sections; 0 if
 	// none is left.
@@ -57,6 +58,16 @@ type Section struct {
 	Size          int // bytes of the section in Body
 	Lines         int
 }
+
+// Why the end of a document is missing.
+const (
+	CutByTime    = "there was no time to read more"
+	CutBySize    = "it has more text than is read"
+	CutByFailure = "the program that reads it failed at the next page"
+)
+
+// StoppedEarly reports whether the end of a document is missing that another try may reach.
+func (d *Document) StoppedEarly() bool { return d.Cut == CutByTime || d.Cut == CutByFailure }
 
 // AddSection adds a section without a name, and its text to the body.
 func (d *Document) AddSection(body *strings.Builder, text string) {

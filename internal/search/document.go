@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -45,16 +46,17 @@ func (s *fileSearch) document(f *fsys.File, head []byte, r *room) bool {
 		s.g.leftOut(pdf)
 		return false
 	}
+	s.tally.setGap(&DocumentGap{PDF: pdf, Err: context.DeadlineExceeded}) // if the search is over before
 	doc, err := s.run.documents.Text(s.run.context, f, pdf)
 	switch {
 	case errors.Is(err, media.ErrNotOffice):
+		s.tally.setGap(nil)
 		return false
-	case err != nil && s.run.stopped.Load():
-		return true // the search is over: the file counts as not searched
 	case err != nil:
-		s.run.addUnread(s.tally.result, s.tally.entry)
+		s.tally.setGap(&DocumentGap{PDF: pdf, Err: err})
 		return true
 	}
+	s.tally.setGap(&DocumentGap{PDF: pdf, Cut: media.CutByTime})
 	s.searchDocument(doc, r)
 	if !s.run.stopped.Load() {
 		s.tally.searched.Store(f.Opened().Size)
@@ -67,8 +69,11 @@ func (s *fileSearch) searchDocument(doc *media.Document, r *room) {
 	body, at := placesOf(doc)
 	s.lines.place = at
 	s.searchBody(body, nil, r)
-	if doc.Cut != "" {
-		s.g.cut.Add(1)
+	if s.run.stopped.Load() {
+		return
+	}
+	if s.tally.setGap(nil); doc.Cut != "" && !s.over() {
+		s.tally.setGap(&DocumentGap{PDF: doc.Kind == media.Pages, Cut: doc.Cut, Pages: len(doc.Sections), Count: doc.Count})
 	}
 	if doc.Kind == media.Pages {
 		for _, section := range doc.Sections {
@@ -173,12 +178,20 @@ func (g *tallies) leftOut(pdf bool) {
 	}
 }
 
-// addUnread notes a document whose text could not be read.
-func (r *run) addUnread(of result, e *entry) {
-	if e != nil {
-		of.rel = e.rel()
+// setGap notes what is not searched of the document at hand; nil: nothing.
+func (t *tally) setGap(gap *DocumentGap) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gap = gap
+}
+
+// addGap adds what is not searched of a document.
+func (g *tallies) addGap(gap DocumentGap) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(g.gaps, gap.Path, func(d DocumentGap, path string) int { return strings.Compare(d.Path, path) })
+	g.gaps = slices.Insert(g.gaps, at, gap)
+	if len(g.gaps) > maxNamed {
+		g.gaps, g.moreGaps = g.gaps[:maxNamed], g.moreGaps+1
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unread.add(of.path())
 }

@@ -180,7 +180,7 @@ func (g *grepper) outcome(run *run) Outcome {
 	slices.SortFunc(g.partly, func(a, b PartOfFile) int { return strings.Compare(a.Path, b.Path) })
 	o.Partly = g.partly
 	o.PDFs, o.Office = int(g.pdfs.Load()), int(g.office.Load())
-	o.CutDocuments, o.Scans = int(g.cut.Load()), int(g.scans.Load())
+	o.Scans, o.Gaps, o.MoreGaps = int(g.scans.Load()), slices.Clone(g.gaps), g.moreGaps
 	return o
 }
 

@@ -110,13 +110,12 @@ type Outcome struct {
 	Partly []PartOfFile
 	// PDFs and Office count the documents of a Grep whose text was not searched.
 	PDFs, Office int
-	// Unread are documents whose text was to be searched and could not be read, absolute and
-	// sorted; at most 20. UnreadMore counts the others.
-	Unread     []string
-	UnreadMore int
-	// CutDocuments counts those whose text was read only in part, Scans the pages of PDFs that
-	// have no text.
-	CutDocuments, Scans int
+	// Scans counts the pages of PDFs that have no text.
+	Scans int
+	// Gaps are of documents whose text was to be searched, and was not or only in part, sorted;
+	// at most 20. MoreGaps counts the others.
+	Gaps     []DocumentGap
+	MoreGaps int
 	// Unreadable are permitted files and folders that the system does not let the server
 	// read, absolute and sorted; at most 20. UnreadableMore counts the others.
 	Unreadable     []string
@@ -131,6 +130,18 @@ type Outcome struct {
 type PartOfFile struct {
 	Path           string // absolute, resolved
 	Searched, Size int64
+}
+
+// DocumentGap says what was not searched of a document.
+type DocumentGap struct {
+	Path string // absolute, resolved
+	// Err is why the text could not be read: nothing of it was searched.
+	Err error
+	// Cut is why the end of the text was not searched, if Err is nil. Of a PDF the first Pages of
+	// Count were.
+	Cut          string
+	Pages, Count int
+	PDF          bool
 }
 
 // GlobQuery is a search for names.

@@ -19,10 +19,11 @@ type tally struct {
 	result result // of the file
 	entry  *entry // nil: of a start
 	stamp  fsys.Stamp
-	keeps  bool  // the answer may show lines of the file
-	space  space // for its lines
-	active bool  // a file is searched
-	over   bool  // the search is over: what is found from now on does not count
+	gap    *DocumentGap // of a document
+	keeps  bool         // the answer may show lines of the file
+	space  space        // for its lines
+	active bool         // a file is searched
+	over   bool         // the search is over: what is found from now on does not count
 }
 
 // keep keeps a line, if it is not one of those to skip. more says that the answer may show
@@ -64,9 +65,11 @@ type tallies struct {
 	all          []*tally
 	over         bool // the search is over, also for a worker that begins later
 	partly       []PartOfFile
+	gaps         []DocumentGap
+	moreGaps     int
 	files        atomic.Int64 // that were searched, if only in part
 	pdfs, office atomic.Int64 // documents that were left out
-	cut, scans   atomic.Int64
+	scans        atomic.Int64 // pages without text
 }
 
 // newTally returns the tally of a worker.
@@ -84,6 +87,7 @@ func (g *grepper) begin(t *tally, of result, e *entry, stamp fsys.Stamp) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result, t.entry, t.stamp, t.space, t.active = of, e, stamp, g.space, true
+	t.gap = nil
 	t.keeps = g.query.Mode == Content && g.found.mayShow(stamp.Mtime)
 	t.result.skip = t.space.skip
 	t.count.Store(0)
@@ -122,7 +126,7 @@ func (g *grepper) takeOpen() {
 func (g *grepper) take(t *tally, complete bool) {
 	g.files.Add(1)
 	count := int(t.count.Load())
-	if complete && count == 0 && !t.binary.Load() {
+	if complete && count == 0 && !t.binary.Load() && t.gap == nil {
 		return // as in most files
 	}
 	r := t.result // a copy, which the collector keeps
@@ -133,7 +137,12 @@ func (g *grepper) take(t *tally, complete bool) {
 		r.rel = t.entry.rel()
 		r.size = len(r.rel) + 8
 	}
-	if !complete && (g.query.Mode != FilesOnly || r.count == 0) {
+	switch {
+	case t.gap != nil && (g.query.Mode != FilesOnly || r.count == 0):
+		gap := *t.gap
+		gap.Path = r.path()
+		g.addGap(gap)
+	case !complete && (g.query.Mode != FilesOnly || r.count == 0):
 		g.mu.Lock()
 		g.partly = append(g.partly, PartOfFile{Path: r.path(), Searched: t.searched.Load(), Size: t.stamp.Size})
 		g.mu.Unlock()

@@ -148,7 +148,7 @@ type run struct {
 	*Searcher
 	visitor visitor
 	scope   *Scope
-	context context.Context // ends with the search
+	context context.Context // ends with the search, at its deadline
 	stopped atomic.Bool
 
 	mu      sync.Mutex
@@ -160,7 +160,6 @@ type run struct {
 	pending int // folders and batches that are waiting or worked on
 	outcome Outcome
 	missed  missedNames
-	unread  missedNames // documents
 	ignored atomic.Bool
 
 	counts   struct{ folders, files, matches atomic.Int64 }
@@ -197,7 +196,7 @@ func (s *Searcher) walk(ctx context.Context, scope *Scope, v visitor, roots []*r
 	r.batches, r.pending = files, r.pending+len(files)
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r.context = work
+	r.context = limited
 	done := make(chan struct{})
 	var workers sync.WaitGroup
 	for range cap(s.slots) {
@@ -545,7 +544,6 @@ func (r *run) end() Outcome {
 	defer r.mu.Unlock()
 	o := r.outcome
 	o.Unreadable, o.UnreadableMore = slices.Clone(r.missed.names), r.missed.more
-	o.Unread, o.UnreadMore = slices.Clone(r.unread.names), r.unread.more
 	o.Files, o.Ignored = int(r.counts.files.Load()), r.ignored.Load()
 	return o
 }

@@ -22,8 +22,8 @@ const (
 
 // Ends of reading that keep what was read.
 var (
-	errFull = errors.New("it has more text than is read")
-	errLate = errors.New("there was no time to read more")
+	errFull = errors.New(media.CutBySize)
+	errLate = errors.New(media.CutByTime)
 )
 
 // fault is a fault of a document.

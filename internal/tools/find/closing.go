@@ -37,7 +37,7 @@ type closing struct {
 func (c closing) sentences() (all []string) {
 	say := func(format string, a ...any) { all = append(all, "("+fmt.Sprintf(format, a...)+")") }
 	o, atLeast := c.outcome, ""
-	if !o.Complete {
+	if !o.Complete || len(o.Gaps) > 0 {
 		atLeast = "at least "
 	}
 	if c.notice != "" {
@@ -134,12 +134,7 @@ func (c closing) documents() string {
 	default:
 		say("Not searched: the text of %s. glob=%q searches it, or path with the name of one.", strings.Join(left, " and "), strings.Join(how, ","))
 	}
-	if len(o.Unread) > 0 {
-		say("Not searched, because the text could not be read: %s. Read says why.", c.naming.list(o.Unread, o.UnreadMore, "document", "documents"))
-	}
-	if o.CutDocuments > 0 {
-		say("Searched only in part, because of size or time: the text of %s.", counted(o.CutDocuments, "document", "documents"))
-	}
+	all = append(all, c.gaps()...)
 	if o.Scans > 0 {
 		say("Not searched: %s of PDFs without text, such as scans. Read shows them as pictures.", counted(o.Scans, "page", "pages"))
 	}
@@ -157,7 +152,7 @@ func initial(word string) string {
 // answer builds the answer of a body and what is below it.
 func (r *finding) answer(body string, below []string, c closing, facts toolcall.Search) toolcall.Outcome {
 	o := c.outcome
-	switch all := o.Complete && len(o.Unreadable)+len(o.Unread)+o.PDFs+o.Office+o.CutDocuments+o.Scans == 0; {
+	switch all := o.Complete && len(o.Unreadable)+o.PDFs+o.Office+len(o.Gaps)+o.Scans == 0; {
 	case c.found > 0:
 	case !all:
 		body = noneSoFar

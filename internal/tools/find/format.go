@@ -185,17 +185,25 @@ const (
 
 // list names the first names of a list, and counts the others.
 func (n naming) list(names []string, more int, one, many string) string {
-	var b strings.Builder
+	written := make([]string, len(names))
 	for i, name := range names {
-		written := n.inSentence(name)
-		if i == namedAtMost || b.Len()+len(written) > namesBytes {
-			more += len(names) - i
+		written[i] = n.inSentence(name)
+	}
+	return firstOf(written, more, one, many)
+}
+
+// firstOf joins the first of some phrases, and counts the others.
+func firstOf(written []string, more int, one, many string) string {
+	var b strings.Builder
+	for i, words := range written {
+		if i == namedAtMost || b.Len()+len(words) > namesBytes {
+			more += len(written) - i
 			break
 		}
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(written)
+		b.WriteString(words)
 	}
 	if more > 0 {
 		if b.Len() > 0 {

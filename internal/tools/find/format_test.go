@@ -1,6 +1,7 @@
 package find
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/access"
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm/notation"
 	"github.com/fsmcp/fsmcp/internal/search"
@@ -317,12 +319,41 @@ func TestStartOnWindows(t *testing.T) {
 	}
 }
 
+// A search of one document says how far it came, why, and the next call.
+func TestGapOfOneDocument(t *testing.T) {
+	for _, c := range []struct {
+		gap  search.DocumentGap
+		want string
+	}{
+		{search.DocumentGap{PDF: true, Cut: media.CutByTime, Pages: 12, Count: 80}, `Searched: the first 12 pages of 80, because there was no time to read more. The same call again goes on from page 13; Read with pages="13-32" shows the next pages.`},
+		{search.DocumentGap{PDF: true, Cut: media.CutByFailure, Pages: 1, Count: 3}, `Searched: the first page of 3, because the program that reads it failed at the next page. The same call again goes on from page 2; Read with pages="2-3" shows the next pages.`},
+		{search.DocumentGap{PDF: true, Cut: media.CutBySize, Pages: 900, Count: 2000}, `Searched: the first 900 pages of 2000, because it has more text than is read. Read with pages="901-920" shows the next pages.`},
+		{search.DocumentGap{PDF: true, Err: context.DeadlineExceeded}, `Not searched: the text of this document. There was no time to read it: make the same call again, or Read with pages="1-20".`},
+		{search.DocumentGap{Err: context.DeadlineExceeded}, `Not searched: the text of this document. There was no time to read it: make the same call again.`},
+		{search.DocumentGap{PDF: true, Err: &media.BreakdownError{Why: media.Unready, Err: context.DeadlineExceeded}}, `Not searched: the text of this document. fsmcp is still getting ready to read PDFs: make the same call again.`},
+		{search.DocumentGap{PDF: true, Err: media.ErrLocked}, `Not searched: the text of this document. It could not be read; Read says why.`},
+		{search.DocumentGap{Cut: media.CutByTime}, `Searched only in part, because there was no time to read more. Make the same call again.`},
+		{search.DocumentGap{Cut: media.CutBySize}, `Searched only in part, because it has more text than is read.`},
+	} {
+		if got := gapOf(c.gap); got != c.want {
+			t.Errorf("%+v: %s\nnot %s", c.gap, got, c.want)
+		}
+	}
+}
+
 func TestClosing(t *testing.T) {
 	r := &finding{Finder: &Finder{Documents: true}, tool: NameGrep, naming: naming{base: nativetest.Names("/w")}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
 	done := search.Outcome{Complete: true}
 	var folders []string
 	for i := range 20 {
 		folders = append(folders, fmt.Sprintf(nativetest.Name("/w/d%02d"), i))
+	}
+	gaps := []search.DocumentGap{
+		{Path: nativetest.Name("/w/a.pdf"), PDF: true, Err: media.ErrLocked},
+		{Path: nativetest.Name("/w/b.pdf"), PDF: true, Cut: media.CutByTime, Pages: 12, Count: 80},
+		{Path: nativetest.Name("/w/c.docx"), Cut: media.CutBySize},
+		{Path: nativetest.Name("/w/d.pdf"), PDF: true, Err: context.DeadlineExceeded},
+		{Path: nativetest.Name("/w/e.pdf"), PDF: true, Err: &media.BreakdownError{Why: media.Unready, Err: context.DeadlineExceeded}},
 	}
 	for _, c := range []struct {
 		name string
@@ -354,8 +385,8 @@ func TestClosing(t *testing.T) {
 		{"documents", closing{one: "line", outcome: search.Outcome{Complete: true, PDFs: 3, Office: 1}},
 			"Nothing was found in what was searched.\n(Not searched: the text of 3 PDFs and 1 Office document. glob=\"*.pdf,*.{docx,xlsx,pptx,odt,ods,odp}\" searches it, or path with the name of one.)"},
 		{"documents beside a match", closing{shown: 1, found: 1, one: "file", outcome: search.Outcome{Complete: true, PDFs: 1}}, "x\n(Not searched: the text of 1 PDF. glob=\"*.pdf\" searches it, or path with the name of one.)"},
-		{"documents in part", closing{one: "line", outcome: search.Outcome{Complete: true, Unread: nativetest.Names("/w/a.pdf"), CutDocuments: 1, Scans: 2}},
-			"Nothing was found in what was searched.\n(Not searched, because the text could not be read: a.pdf. Read says why. Searched only in part, because of size or time: the text of 1 document. Not searched: 2 pages of PDFs without text, such as scans. Read shows them as pictures.)"},
+		{"documents in part", closing{one: "line", outcome: search.Outcome{Complete: true, Gaps: gaps, MoreGaps: 3, Scans: 2}},
+			"Nothing was found in what was searched.\n(Not searched, because fsmcp is still getting ready to read PDFs: e.pdf. Make the same call again. Not searched, because there was no time to read the text: d.pdf. The same call again goes on there. Not searched, because the text could not be read: a.pdf. Read says why. Searched in part, because there was no time to read more: b.pdf (the first 12 pages of 80). The same call again goes on from there. Searched in part, because there is more text than is read: c.docx. Not searched, or only in part: 3 more documents. Narrow it with path or glob. Not searched: 2 pages of PDFs without text, such as scans. Read shows them as pictures.)"},
 		{"out of time", closing{shown: 1, found: 1, counts: true, all: "1 matching line in 1 file", outcome: search.Outcome{NotSearched: folders, NotSearchedMore: 12}},
 			"x\n(At least 1 matching line in 1 file.)\n(This is not all: the search ended after 10 seconds. Not searched in full: d00, d01, d02, d03, d04 and 27 more folders. Narrow it with path, glob or type.)"},
 		{"unreadable", closing{shown: 1, found: 1, outcome: search.Outcome{Complete: true, Unreadable: nativetest.Names("/w/root")}}, "x\n(The system does not let fsmcp read root.)"},
