@@ -117,6 +117,8 @@ type editPlan struct {
 	// reported says that an answer has reported a change since then. It may have shown lines by
 	// the numbers that they have now.
 	reported bool
+	// rule is the one by which old_string was found last.
+	rule edit.Rule
 	// lineAt finds the line that the call names; nil: the gate does.
 	lineAt func(n int) (line gate.Line, ok bool)
 }
@@ -171,8 +173,9 @@ func (e editPlan) find() (f matches, err error) {
 }
 
 // plan plans the edit.
-func (e editPlan) plan() (*commit.Change, error) {
+func (e *editPlan) plan() (*commit.Change, error) {
 	f, miss := e.find()
+	e.rule = f.res.Rule
 	replaced := span.Replaced(f.splices)
 	rec, known := e.knownByReminders(f, miss)
 	if !known && miss == nil && (!e.preferences.RefuseChanged || e.gate.Target.AfterHooks) {
@@ -233,9 +236,14 @@ func (e editPlan) head(count int, rule edit.Rule) string {
 		fmt.Fprintf(&b, " All %d occurrences were replaced.", count)
 	}
 	if rule != edit.Exact {
-		fmt.Fprintf(&b, " old_string was not found exactly; it matched by rule: %s.", rule)
+		b.WriteString(" " + inexactly(rule))
 	}
 	return b.String()
+}
+
+// inexactly says by which rule an old_string was found that is not in the file as it stands.
+func inexactly(rule edit.Rule) string {
+	return fmt.Sprintf("old_string was not found exactly; it matched by rule: %s.", rule)
 }
 
 // most bounds how many places of a file one call replaces: the record of each takes far

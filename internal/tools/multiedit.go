@@ -1,9 +1,12 @@
 package tools
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/commit"
@@ -111,7 +114,7 @@ func (m *manyEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.Fi
 		return change, err
 	}
 	e := &editsOf{manyEditing: m, first: p.gate, gate: p.gate}
-	e.made(change)
+	e.made(change, p.rule)
 	return e.planRest(p.preferences)
 }
 
@@ -133,7 +136,7 @@ func (m *manyEditing) planCreated(s *toolcall.Target, c *commit.Change) (*commit
 	}
 	now := span.Apply(raw, e.all)
 	head := fmt.Sprintf("%s %d edits were made.", c.Outcome.Head, len(m.edits))
-	made := commit.Whole(c.Stamp, now, s.Answer(head, ""))
+	made := commit.Whole(c.Stamp, now, s.Answer(head, "", e.rules...))
 	made.Record.Enc, made.From = c.Record.Enc, c.From
 	return made, nil
 }
@@ -159,11 +162,15 @@ type editsOf struct {
 	created bool      // by this call
 	all     []span.Splice
 	record  state.Record
-	count   int // of the places that were replaced
+	count   int      // of the places that were replaced
+	rules   []string // notes on edits whose old_string was not found exactly
 }
 
 // made notes an edit that was planned, and makes its result the file of the next one.
-func (e *editsOf) made(c *commit.Change) {
+func (e *editsOf) made(c *commit.Change, rule edit.Rule) {
+	if rule != edit.Exact {
+		e.rules = append(e.rules, fmt.Sprintf("edits[%d]: %s", e.numbers[e.failed], inexactly(rule)))
+	}
 	f := e.gate.File
 	e.all = span.Then(e.all, c.Splices, int64(len(e.first.File.Raw)))
 	e.record = c.Record
@@ -196,9 +203,9 @@ func (e *editsOf) planRest(preferences Preferences) (*commit.Change, error) {
 		p := editPlan{gate: e.gate, args: a, preferences: preferences, lineAt: e.lineAt}
 		c, err := p.plan()
 		if err != nil {
-			return e.refused(c, err)
+			return e.refused(&p, c, err)
 		}
-		e.made(c)
+		e.made(c, p.rule)
 	}
 	return e.change(), nil
 }
@@ -229,23 +236,78 @@ func (e *editsOf) lineAt(n int) (line gate.Line, ok bool) {
 
 // refused refuses an edit after the first. What the refusal shows of the result of earlier edits
 // counts as shown as far as it is in the file.
-func (e *editsOf) refused(c *commit.Change, err error) (*commit.Change, error) {
-	if c == nil || e.created {
+func (e *editsOf) refused(p *editPlan, c *commit.Change, err error) (*commit.Change, error) {
+	if e.created {
 		return nil, err
-	}
-	var shown span.Set
-	for _, s := range c.Outcome.Shown {
-		shown = shown.Union(s.Record.Shown())
 	}
 	rec, reported, note := afterOutsideChange(e.first)
-	if shown = shown.Through(span.Inverse(e.first.File.Raw, e.all), false).Union(reported); len(shown) == 0 {
-		return nil, err
+	var shown span.Set
+	if c != nil {
+		for _, s := range c.Outcome.Shown {
+			shown = shown.Union(s.Record.Shown())
+		}
+		shown = shown.Through(span.Inverse(e.first.File.Raw, e.all), false).Union(reported)
+	}
+	why := refusal.Of(e.first.Target.Name(), err)
+	_, miss := p.find()
+	if many, ok := e.onDisk(miss); ok && (why.Slug == refusal.SlugNotUnique || why.Slug == refusal.SlugNoMatch) {
+		body, lines := changes.Matches(e.first.File.Doc, many.Places)
+		why = refusal.Of("", refusal.Ambiguous(e.first.Target.Name(), p.args.Line, many, body))
+		shown = shown.Union(lines)
+	} else if said := e.numbering(p, miss); said != "" {
+		why = why.Worded(why.Text + "\n" + said)
+	}
+	if len(shown) == 0 {
+		return nil, why
 	}
 	if note != "" {
-		why := refusal.Of(e.first.Target.Name(), err)
-		err = why.Worded(why.Text + "\n" + note)
+		why = why.Worded(why.Text + "\n" + note)
 	}
-	return commit.Refused(toolcall.Refused(err, toolcall.Shown{Path: e.first.File.Path, Record: e.first.File.WithShown(rec, shown)}))
+	return commit.Refused(toolcall.Refused(why, toolcall.Shown{Path: e.first.File.Path, Record: e.first.File.WithShown(rec, shown)}))
+}
+
+// onDisk returns the places of an ambiguous text as those of the file as it is; ok is false if
+// earlier edits of the call make or touch one of them.
+func (e *editsOf) onDisk(miss error) (found *edit.AmbiguousError, ok bool) {
+	if other := (*edit.OtherLineError)(nil); errors.As(miss, &other) {
+		miss = other.Found
+	}
+	if !errors.As(miss, &found) {
+		return nil, false
+	}
+	was, now := e.first.File.Doc, e.gate.File.Doc
+	back, lines := span.Inverse(e.first.File.Raw, e.all), changes.LinesOf(was)
+	number := lines.Counter()
+	disk := &edit.AmbiguousError{Count: found.Count, InLine: found.InLine}
+	for _, p := range found.Places {
+		raw := span.Span{Start: now.RawOffset(int(p.Start)), End: now.RawOffset(int(p.End))}
+		there := span.Set{raw}.Through(back, false)
+		if len(there) != 1 || there[0].Len() != raw.Len() {
+			return nil, false
+		}
+		start := was.TextOffset(there[0].Start)
+		disk.Places = append(disk.Places, span.Span{Start: int64(start), End: int64(was.TextOffset(there[0].End))})
+		disk.Lines = append(disk.Lines, number.At(start))
+		disk.Cols = append(disk.Cols, 1+utf8.RuneCountInString(lines.Text[lines.Start(start):start]))
+	}
+	return disk, true
+}
+
+// numbering says how a refusal numbers lines, if earlier edits of the call make that differ from
+// the file as it is, and why an old_string that is in the file was not found.
+func (e *editsOf) numbering(p *editPlan, miss error) string {
+	if errors.As(miss, new(*edit.NoMatchError)) && strings.Contains(e.first.File.Doc.Text, p.args.OldString) {
+		return "It is in the file as it is, but an edit before it in this call changes it there: each edit is made on what the edits before it leave."
+	}
+	for _, s := range e.all {
+		old := e.first.File.Raw[s.Start:s.End]
+		for _, end := range []string{"\n", "\r"} {
+			if bytes.Count(old, []byte(end)) != bytes.Count(s.New, []byte(end)) {
+				return "Lines are numbered here as the edits before this one in the call would leave the file."
+			}
+		}
+	}
+	return ""
 }
 
 // change is the change of all edits.
@@ -271,7 +333,7 @@ func (e *editsOf) change() *commit.Change {
 		left = fmt.Sprintf("(%d more %s not shown here.)", more, phrase.Plural(more, "place is", "places are"))
 	}
 	_, reported, note := afterOutsideChange(e.first)
-	c.Outcome.Answer = s.Answer(head, body, left, note)
+	c.Outcome.Answer = s.Answer(head, body, append(e.rules, left, note)...)
 	c.Show(shown.Union(reported.Through(e.all, false)))
 	c.Outcome.Facts = toolcall.Facts{Size: new(c.Size()), Replacements: e.count}
 	return c

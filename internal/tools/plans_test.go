@@ -114,7 +114,7 @@ func TestPlanOfEdit(t *testing.T) {
 		"changed all over":    {file: seen{was: lines(100), shown: []string{lines(100)}, now: long}, edit: EditArgs{OldString: "the middle", NewString: "x"}, want: outcome{slug: refusal.SlugModified}},
 	} {
 		g := c.file.gate(t, "/w/a.txt")
-		change, err := editPlan{gate: g, args: &c.edit, preferences: c.set}.plan()
+		change, err := (&editPlan{gate: g, args: &c.edit, preferences: c.set}).plan()
 		if got := outcomeOf(t, g, change, err); got != c.want {
 			t.Errorf("%s: %+v, not %+v", name, got, c.want)
 		}
