@@ -29,6 +29,7 @@ require (
 
 // Tests alone use these. A test in internal/archtest keeps them out of the programs.
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/deepteams/webp v1.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/rogpeppe/go-internal v1.16.0
