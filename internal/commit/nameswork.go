@@ -40,9 +40,7 @@ func (n *nameMaker) run(ctx context.Context) (failed int, why error) {
 	defer func() {
 		disk.Finish()
 		disk.Close()
-		for _, m := range n.marks {
-			m.Done()
-		}
+		history.Done(n.marks)
 		if disk.DurabilityUnknown() {
 			n.out.Facts.Durability = "unknown"
 		}

@@ -105,28 +105,45 @@ func (e Entry) damage(err error) Damage {
 // Unwrap returns the cause.
 func (d Damage) Unwrap() error { return d.Err }
 
-// Entries returns the changes whose bytes are whole, newest first, and the damage. Only
-// paths for which want is true are looked at; nil means all.
+// Entries returns the changes whose bytes are whole, newest first, and the damage. Only the
+// bytes of paths for which want is true are looked at; nil means all. A change that a crash
+// cut off before it was made is left out.
 func (a *Archive) Entries(want func(path string) bool) ([]Entry, []Damage) {
-	var all []Entry
-	var bad []Damage
+	all, bad := a.read()
+	all = slices.DeleteFunc(a.made(all), func(e Entry) bool { return want != nil && !want(e.Path) })
+	bySegment := make(map[*segment][]Entry)
+	for _, e := range slices.Backward(all) {
+		bySegment[e.from] = append(bySegment[e.from], e)
+	}
+	all = all[:0]
 	for _, s := range a.segments {
-		entries, damage := s.read()
-		bad = append(bad, damage...)
-		entries = slices.DeleteFunc(entries, func(e Entry) bool { return want != nil && !want(e.Path) })
-		whole, damage := a.whole(s, entries)
+		whole, damage := a.whole(s, bySegment[s])
 		all, bad = append(all, whole...), append(bad, damage...)
 	}
 	if slices.ContainsFunc(a.segments, (*segment).gone) && a.list() == nil {
 		return a.Entries(want) // a copy may have replaced a segment meanwhile
 	}
+	sortEntries(all)
+	return all, bad
+}
+
+// read reads all journals. The entries are sorted, newest first.
+func (a *Archive) read() (all []Entry, bad []Damage) {
+	for _, s := range a.segments {
+		entries, damage := s.read()
+		all, bad = append(all, entries...), append(bad, damage...)
+	}
+	sortEntries(all)
+	return all, bad
+}
+
+func sortEntries(all []Entry) {
 	slices.SortStableFunc(all, func(x, y Entry) int {
 		if c := y.Time.Compare(x.Time); c != 0 {
 			return c
 		}
 		return y.line.Number - x.line.Number
 	})
-	return all, bad
 }
 
 // gone reports whether the journal was removed since the segment was listed.
@@ -234,10 +251,14 @@ func (a *Archive) Find(id string) (Entry, error) {
 			continue
 		}
 		entries, _ := s.read()
-		for _, e := range entries {
-			if e.ID == id {
-				return e, nil
-			}
+		i := slices.IndexFunc(entries, func(e Entry) bool { return e.ID == id })
+		if i >= 0 && entries[i].line.Pending {
+			all, _ := a.read()
+			entries = a.made(all)
+			i = slices.IndexFunc(entries, func(e Entry) bool { return e.ID == id })
+		}
+		if i >= 0 {
+			return entries[i], nil
 		}
 	}
 	return Entry{}, ErrUnknown

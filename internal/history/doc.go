@@ -7,6 +7,9 @@
 //     (Archive.After) can be read back.
 //   - A process that dies at any moment leaves whole entries: an entry is written after
 //     everything that it refers to.
+//   - A change that was not made, since its process died before it, is not listed: an entry is
+//     followed by a line that says that its change was made. Where that line is missing, the
+//     files tell.
 //   - Several processes may write and read at once; none waits for another.
 //   - Size and age are bounded. One file has at most a quarter of the room: the bytes of its
 //     middle changes are removed first. The newest change stays, and the oldest one if both

@@ -38,6 +38,22 @@ func SyncMarks(marks []*Mark) (err error) {
 	return err
 }
 
+// Done tells the marks of one call that all their changes were made; see Mark.Done.
+func Done(marks []*Mark) {
+	made := make(map[*writer][]int)
+	for _, m := range marks {
+		if m != nil && m.w != nil && !m.void {
+			made[m.w] = append(made[m.w], m.number)
+		}
+	}
+	for w, numbers := range made {
+		w.append(line{Made: numbers})
+	}
+	for _, m := range marks {
+		m.release()
+	}
+}
+
 // IsCopy reports whether a file with this size and time is still the one that a copy made.
 func (e Entry) IsCopy(size, mtime int64) bool {
 	c := e.line.Copied
@@ -55,11 +71,19 @@ func Follow(e Entry, entries []Entry) string {
 		if later.Operation != OpMove || !e.before(later) {
 			continue
 		}
-		if later.Path == path {
-			path = later.To
-		} else if rest, below := strings.CutPrefix(path, later.Path+string(filepath.Separator)); below {
-			path = filepath.Join(later.To, rest)
-		}
+		path = movedBy(later, path)
+	}
+	return path
+}
+
+// movedBy returns the name that a file with this path has after a move, of it or of a folder
+// that holds it.
+func movedBy(move Entry, path string) string {
+	if move.Path == path {
+		return move.To
+	}
+	if rest, below := strings.CutPrefix(path, move.Path+string(filepath.Separator)); below {
+		return filepath.Join(move.To, rest)
 	}
 	return path
 }

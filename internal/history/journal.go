@@ -54,8 +54,12 @@ const (
 	ToolOutside = "outside"
 )
 
-// journalVersion is the Version of each line. Lines of another version are ignored.
-const journalVersion = 2
+// journalVersion is the Version of each line, and madeVersion that of a line with Made. Lines of
+// another version are ignored: builds that know nothing of Made ignore these.
+const (
+	journalVersion = 2
+	madeVersion    = 3
+)
 
 // line is the JSON of an entry. A line of the journal is its check, a blank and the JSON.
 type line struct {
@@ -78,8 +82,14 @@ type line struct {
 	Meta      *save.Meta `json:"meta,omitempty"`
 	Deposit   *deposited `json:"deposit,omitempty"`
 	Copied    *deposited `json:"copied,omitempty"` // the size and time of a copy
+	Ino       uint64     `json:"ino,omitempty"`    // of what is moved
+	// Pending says that a line with Made, or one with Void, follows once the change was made or
+	// was not.
+	Pending bool `json:"pending,omitempty"`
 	// Void is the number of an earlier entry whose change was not made.
 	Void int `json:"void,omitempty"`
+	// Made are the numbers of earlier entries whose changes were made.
+	Made []int `json:"made,omitempty"`
 }
 
 // objects returns what is stored for the change.
@@ -97,6 +107,9 @@ const checkLen = 8 // hexadecimal digits
 // encode returns the line with its check and its end.
 func (l line) encode() ([]byte, error) {
 	l.Version = journalVersion
+	if l.Made != nil {
+		l.Version = madeVersion
+	}
 	if !utf8.ValidString(l.Path) {
 		l.Raw, l.Path = []byte(l.Path), ""
 	}
@@ -124,7 +137,7 @@ func decodeLine(b []byte) (l line, err error) {
 	if err != nil || checkOf(text) != uint32(want) || json.Unmarshal(text, &l) != nil {
 		return l, damaged("a line of the journal does not fit its check")
 	}
-	if l.Version != journalVersion {
+	if l.Version != journalVersion && (l.Version != madeVersion || l.Made == nil) {
 		return l, errVersion
 	}
 	if l.Raw != nil {
@@ -148,7 +161,7 @@ func (l line) entry(from *segment) Entry {
 // readJournal reads all lines of a journal, and returns the numbers of those that are
 // damaged. A last line without an end is ignored: its process died before the change.
 func readJournal(b []byte, from *segment) (entries []Entry, bad []int) {
-	void := make(map[int]bool)
+	void, made := make(map[int]bool), make(map[int]bool)
 	for n := 1; ; n++ {
 		text, rest, whole := bytes.Cut(b, []byte{'\n'})
 		if !whole {
@@ -162,6 +175,10 @@ func readJournal(b []byte, from *segment) (entries []Entry, bad []int) {
 			bad = append(bad, n)
 		case l.Void != 0:
 			void[l.Void] = true
+		case l.Made != nil:
+			for _, number := range l.Made {
+				made[number] = true
+			}
 		default:
 			entries = append(entries, l.entry(from))
 		}
@@ -169,6 +186,7 @@ func readJournal(b []byte, from *segment) (entries []Entry, bad []int) {
 	kept := entries[:0]
 	for _, e := range entries {
 		if !void[e.line.Number] {
+			e.line.Pending = e.line.Pending && !made[e.line.Number]
 			kept = append(kept, e)
 		}
 	}

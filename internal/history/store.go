@@ -144,19 +144,23 @@ type Mark struct {
 
 	w       *writer
 	number  int
+	void    bool
 	deposit save.Deposit
 }
 
 // Void notes that the change was not made after all.
 func (m *Mark) Void() {
 	if m != nil && m.w != nil {
+		m.void = true
 		m.w.append(line{Void: m.number})
 	}
 }
 
-// Done releases the pack of the entry. It is called when the change was made, or after
-// Void.
-func (m *Mark) Done() {
+// Done notes that the change was made, unless Void has noted that it was not, and releases the
+// pack of the entry. If its process dies before, the next reader finds out by the files.
+func (m *Mark) Done() { Done([]*Mark{m}) }
+
+func (m *Mark) release() {
 	if m != nil && m.w != nil {
 		m.w.release()
 		m.w = nil
@@ -214,6 +218,10 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 		return nil, err
 	}
 	l, deposit := c.line(), save.Deposit{}
+	l.Pending = true
+	if c.Operation == OpMove {
+		l.Ino = c.Stamp.Ino
+	}
 	if c.Operation == OpCopy {
 		l.Copied = &deposited{Size: c.Stamp.Size, Mtime: c.Stamp.Mtime}
 	}

@@ -169,7 +169,7 @@ func (w *writer) add(frame []byte) (chunk, error) {
 func (w *writer) append(l line) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.Void == 0 {
+	if l.Void == 0 && l.Made == nil {
 		w.latest = max(w.latest+1, w.now().UnixNano())
 		l.Number, l.Time = w.number+1, w.latest
 	}

@@ -203,7 +203,7 @@ func (s *Service) MoveBack(ctx context.Context, id, from, to string, dry bool) (
 	}
 	defer names.Close()
 	mark, err := s.committer.History.Keep(ctx, history.Change{
-		Names: []string{from}, Session: s.NewSession().ID, Tool: history.ToolRestore, Call: id, Operation: history.OpMove, To: to,
+		Names: []string{from}, Session: s.NewSession().ID, Tool: history.ToolRestore, Call: id, Operation: history.OpMove, To: to, Stamp: a.Stamp,
 	})
 	if err != nil {
 		return false, err
