@@ -3,6 +3,7 @@ package sys
 import (
 	"os"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -74,10 +75,23 @@ func watchWrites(fd int) (Watcher, error) {
 	return newWatcher(fd, queue, func(fd int) error {
 		_, err := unix.InotifyAddWatch(queue, "/proc/self/fd/"+strconv.Itoa(fd), unix.IN_MODIFY)
 		return err
-	}, func(queue int) bool {
-		n, _ := unix.Read(queue, make([]byte, 4096))
-		return n > 0
-	})
+	}, anyWrite)
+}
+
+// anyWrite reports whether the queue of inotify has the event of a write. It has others, too: that
+// the watch has ended, once the last name of the file is gone (in a volume that folds names, if the
+// kernel forgets another spelling of it).
+func anyWrite(queue int) bool {
+	buf := make([]byte, 4096)
+	n, _ := unix.Read(queue, buf)
+	for at := 0; at+unix.SizeofInotifyEvent <= n; {
+		event := (*unix.InotifyEvent)(unsafe.Pointer(&buf[at]))
+		if event.Mask&(unix.IN_MODIFY|unix.IN_Q_OVERFLOW) != 0 {
+			return true
+		}
+		at += unix.SizeofInotifyEvent + int(event.Len)
+	}
+	return false
 }
 
 // renameBetween and linkBetween are renames and links between two folders.
