@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -197,7 +198,7 @@ func TestKillAtEveryCall(t *testing.T) {
 	for system := range systems {
 		t.Run(system, func(t *testing.T) {
 			k := newKilled(t, system)
-			step := 5
+			step := 5 * shortrun.Step(t, 4, "fifth calls at which a writer is killed")
 			if long() {
 				step = 1
 			}
