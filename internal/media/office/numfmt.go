@@ -89,7 +89,9 @@ func (f *numberFormats) number(value string, style int, e epoch) string {
 		}
 	}
 	code = section(code, n)
-	switch {
+	switch literal := quoted(code); {
+	case literal != "":
+		return literal
 	case isDateCode(code):
 		if shown, ok := dateText(n, code, e); ok {
 			return shown
@@ -100,6 +102,17 @@ func (f *numberFormats) number(value string, style int, e epoch) string {
 		return strconv.FormatFloat(n*100, 'f', min(places, 15), 64) + "%"
 	}
 	return plainNumber(n)
+}
+
+// quoted returns the text of a code that shows it in place of the number, as LibreOffice writes
+// those of truth values; "" if the code shows the number, or nothing.
+func quoted(code string) string {
+	text, inside := strings.CutPrefix(code, `"`)
+	text, ends := strings.CutSuffix(text, `"`)
+	if !inside || !ends || strings.Contains(text, `"`) {
+		return ""
+	}
+	return text
 }
 
 // plainNumber writes a number with the 15 digits that a sheet keeps.

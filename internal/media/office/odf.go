@@ -463,13 +463,13 @@ func (r *odReader) annotation() (author, text string) {
 // frame reads a picture or a box of text.
 func (p *odParagraph) frame() {
 	r, s := p.r, p.r.s
-	part, description, isPicture := "", "", false
+	part, description, isPicture, isTable := "", "", false, false
 	var walk func(name string)
 	walk = func(name string) {
 		switch name {
 		case "image":
-			if isPicture {
-				return // another form of the same picture
+			if isPicture || isTable {
+				return // another form of the same picture, or a picture of the table
 			}
 			isPicture, part = true, strings.TrimPrefix(s.attr("href"), "./")
 			s.each(func(name string) {
@@ -486,6 +486,7 @@ func (p *odParagraph) frame() {
 				p.put("[chart or object]")
 			}
 		case "p", "h", "list", "table":
+			isTable = isTable || name == "table"
 			r.block(name, p.write)
 		case "enhanced-geometry", "event-listeners", "glue-point":
 		default:
@@ -527,7 +528,7 @@ func (r *odReader) onSlide(name string) {
 	case "notes":
 		var lines []string
 		s.each(func(name string) {
-			if s.attr("class") == "notes" {
+			if class := s.attr("class"); class == "notes" || class == "" { // a box that is no placeholder has none
 				r.shape(func(line string) { lines = append(lines, line) })
 			}
 		})

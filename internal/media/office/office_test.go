@@ -84,8 +84,8 @@ func TestDocumentsOfLibreOffice(t *testing.T) {
 	for name, want := range map[string]string{
 		"contract.docx": contract, "contract.odt": contract,
 		"plan.xlsx": plan + "#VALUE!" + secret, "plan.ods": plan + "Err:510" + secret,
-		"talk.pptx": "== \nRoadmap\nShip the office reader\nMeasure it\n[picture]\n==  hidden\nBudget\none million\n",
-		"talk.odp":  "== \nRoadmap\n- Ship the office reader\n- Measure it\n[picture]\n==  hidden\nBudget\none million\n",
+		"talk.pptx": "== \nRoadmap\nShip the office reader\nMeasure it\n[picture]\nNotes:\nSay hello first.\n==  hidden\nBudget\none million\n",
+		"talk.odp":  "== \nRoadmap\n- Ship the office reader\n- Measure it\n[picture]\nNotes:\nSay hello first.\n==  hidden\nBudget\none million\n",
 	} {
 		data, err := os.ReadFile("testdata/" + name)
 		if err != nil {
@@ -94,6 +94,22 @@ func TestDocumentsOfLibreOffice(t *testing.T) {
 		d, err := Reader{}.Read(data, media.DocumentRequest{})
 		if err != nil || written(d) != want {
 			t.Errorf("%s: %v\n%s\nwant:\n%s", name, err, written(d), want)
+		}
+	}
+}
+
+// What stands on a page of notes beside the placeholders is read, and the picture of a table that
+// LibreOffice writes beside it is none.
+func TestSlidesOfLibreOffice(t *testing.T) {
+	box := `<draw:frame><draw:text-box><text:p>Greet first.</text:p></draw:text-box></draw:frame>`
+	odp := officetest.OpenDocument("presentation", "", `<draw:page><draw:frame><table:table><table:table-row><table:table-cell><text:p>Month</text:p></table:table-cell></table:table-row></table:table><draw:image xlink:href="Pictures/table.svm"/></draw:frame><presentation:notes>`+box+`<draw:frame presentation:class="page-number"><draw:text-box><text:p>7</text:p></draw:text-box></draw:frame></presentation:notes></draw:page>`)
+	notes := `<p:notes xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree><p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody><a:p><a:r><a:t>Greet first.</a:t></a:r></a:p></p:txBody></p:sp><p:sp><p:nvSpPr><p:nvPr><p:ph type="hdr"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>7</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:notes>`
+	pptx := officetest.Pptx(officetest.Part{Name: "ppt/slides/slide1.xml", Content: `<p:sld xmlns:p="p"/>`}, officetest.Part{Name: "ppt/slides/slide2.xml", Content: `<p:sld xmlns:p="p"/>`},
+		officetest.Part{Name: "ppt/slides/_rels/slide1.xml.rels", Content: officetest.Rels("notesSlide", "../notesSlides/notesSlide1.xml")}, officetest.Part{Name: "ppt/notesSlides/notesSlide1.xml", Content: notes})
+	for want, data := range map[string][]byte{"== \nMonth\nNotes:\nGreet first.\n": odp, "== \nNotes:\nGreet first.\n== \n": pptx} {
+		d, err := Reader{}.Read(data, media.DocumentRequest{})
+		if err != nil || written(d) != want {
+			t.Errorf("%v\n%s\nwant:\n%s", err, written(d), want)
 		}
 	}
 }
@@ -109,6 +125,7 @@ func TestDatesAreWrittenByTheirFormat(t *testing.T) {
 		{"[$-407]dd.mm.yyyy;@", "46095", "14.03.2026"}, {"[h]:mm:ss", "1.5", "36:00:00"}, {"mm:ss.0", "0.000694444", "01:00.0"}, {`hh"h"mm`, "0.5", "12h00"},
 		{"yyyy", "1", "1900"}, {"d.m.yyyy", "1", "1.1.1900"}, {"d.m.yyyy", "61", "1.3.1900"}, {"0.0%", "0.125", "12.5%"}, {`0.00" per day"`, "3", "3"}, {`#,##0.00 "m"`, "1234.5", "1234.5"},
 		{"hh:mm:ss", "0.999999", "00:00:00"}, {"yyyy-mm-dd", "-1", "-1"}, {"yyyy-mm-dd", "1e300", "1E+300"}, {"[Red]0", "5", "5"},
+		{`"TRUE";"TRUE";"FALSE"`, "1", "TRUE"}, {`"TRUE";"TRUE";"FALSE"`, "0", "FALSE"}, {`"a" 0 "b"`, "7", "7"}, {`"";"";""`, "7", "7"},
 	} {
 		f := numberFormats{codes: map[int]string{200: c.code}, styles: []int{200}}
 		if got := f.number(c.value, 0, from1900); got != c.want {

@@ -76,7 +76,7 @@ func (w *writer) slide(part string) error {
 	return nil
 }
 
-// notes writes the notes of a slide, in a part of their own.
+// notes writes the notes of a slide, in a part of their own, and the texts that stand beside them.
 func (w *writer) notes(part string) error {
 	s, err := w.scan(part)
 	if err != nil {
@@ -142,7 +142,7 @@ type shapes struct {
 	s      *scanner
 	rels   map[string]relationship
 	prefix string       // of each line
-	only   string       // the kind of the placeholders that are written; "" is all
+	only   string       // the kind of the placeholders that are written, beside what is none; "" is all
 	write  func(string) // nil writes lines of the section
 
 	kind   string // of the placeholder of the shape
@@ -201,7 +201,7 @@ func (d *shapes) inShape(name string, description *string) {
 	case "blip":
 		d.blip(*description)
 	case "txBody":
-		if d.only == "" || d.kind == d.only {
+		if d.only == "" || d.kind == d.only || !d.isHeld {
 			d.body()
 		}
 	case "tbl":
