@@ -39,7 +39,7 @@ func TestFigures(t *testing.T) {
 	tb := &table{judge: r.full}
 	env := []string{"HOME=" + t.TempDir(), "XDG_STATE_HOME=", "FSMCP_MAX_OUTPUT_TOKENS=100000"}
 	for _, m := range []func(*testing.T, run, bins, []string, *table){
-		starting, idling, reading, changedReads, readsInFlight, changedBigReads, lineEdit, deciding, ruled, deepLines, smallEdit, bigEdit, hugeEdit, manyNames,
+		starting, idling, reading, changedReads, readsInFlight, changedBigReads, lineEdit, deciding, ruled, deepLines, smallEdit, bigEdit, hugeEdit, manyNames, manyEdits,
 		notebookRead, notebookEdit, notebookPictures, historyCost, historySize, watching, finding, languages, soaking,
 	} {
 		m(t, r, b, env, tb)

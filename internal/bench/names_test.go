@@ -53,6 +53,81 @@ func manyNames(t *testing.T, r run, b bins, env []string, tb *table) {
 	}
 }
 
+// Of a MultiEdit: so many edits in so many files.
+const (
+	editedFiles = 20
+	editsEach   = 5
+)
+
+// manyEdits compares a call with a hundred edits in twenty files with a bare program that does
+// the same: it reads the files, makes the edits, writes and syncs temporary files, renames them,
+// and syncs the folder once.
+func manyEdits(t *testing.T, r run, b bins, env []string, tb *table) {
+	dir, plain := t.TempDir(), t.TempDir()
+	text := bytes.Repeat([]byte("a line of text that nobody touches\n"), 28)
+	for k := range editsEach {
+		text = append(text, place(k, 0)...)
+	}
+	p := spawn(t, b.fsmcp, append(env, "HOME="+t.TempDir()), "serve", "--tools", "all", dir)
+	p.shake()
+	defer p.close()
+	for i := range editedFiles {
+		write(t, name(dir, i), text)
+		write(t, name(plain, i), text)
+		p.call("Read", map[string]any{"file_path": name(dir, i)})
+	}
+	var ratios, ours, theirs []float64
+	for round := range r.bigs * 3 {
+		var edits []any
+		for i := range editedFiles {
+			for k := range editsEach {
+				edits = append(edits, map[string]any{"file_path": name(dir, i), "old_string": place(k, round), "new_string": place(k, round+1)})
+			}
+		}
+		c := manyCall{p, "MultiEdit", map[string]any{"edits": edits}, func() { bareEdits(t, plain, round) }}
+		var took [2]float64
+		for k := range took {
+			k = (k + round) % 2 // neither is always the first
+			took[k] = c.time(k == 1)
+		}
+		ours, theirs = append(ours, took[0]), append(theirs, took[1])
+		ratios = append(ratios, took[0]/took[1])
+	}
+	for i := range editedFiles {
+		now, err := os.ReadFile(name(dir, i))
+		must(t, err)
+		want, err := os.ReadFile(name(plain, i))
+		must(t, err)
+		if !bytes.Equal(now, want) || bytes.Equal(now, text) {
+			t.Fatalf("%s has %q", name(dir, i), now)
+		}
+	}
+	tb.row(fmt.Sprintf("MultiEdit, %d edits in %d files, beside a bare one", editedFiles*editsEach, editedFiles), median(ratios), 1.5, "x",
+		fmt.Sprintf("median of %d pairs: %.1f ms against %.1f ms, both with sync", len(ratios), median(ours), median(theirs)))
+}
+
+// place is a line that the edits of a round change.
+func place(k, round int) string { return fmt.Sprintf("value %d = %06d\n", k, round) }
+
+func bareEdits(t testing.TB, dir string, round int) {
+	for i := range editedFiles {
+		raw, err := os.ReadFile(name(dir, i))
+		must(t, err)
+		for k := range editsEach {
+			raw = bytes.Replace(raw, []byte(place(k, round)), []byte(place(k, round+1)), 1)
+		}
+		temp := name(dir, i) + ".new"
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		must(t, err)
+		_, err = f.Write(raw)
+		must(t, err)
+		must(t, f.Sync())
+		must(t, f.Close())
+		must(t, os.Rename(temp, name(dir, i)))
+	}
+	syncFolder(t, dir)
+}
+
 // manyCall is a call that names many files, and what does the same without a server.
 type manyCall struct {
 	p    *peer
