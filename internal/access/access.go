@@ -39,6 +39,8 @@ type Request struct {
 	Session, Once perm.Grants
 	// Exact takes the name as it is: no other spelling is tried if it names nothing.
 	Exact bool
+	// Folders resolves the names of an Entry; nil: each name alone.
+	Folders *fsys.Folders
 }
 
 // Granted implements perm.Grants: either grant will do.
@@ -247,9 +249,10 @@ func (c *Checker) authorize(r Request) (*File, error) {
 }
 
 // unserved returns a *UnservedError for a file that none of the folders serves. It looks
-// at a folder only if the file itself does not show that it is there.
+// at a folder only if the file itself, or the folder that it would be made in, does not show
+// that it is there.
 func unserved(folders []Folder, given string, t *fsys.Target) error {
-	if t.Kind != fsys.Missing && served(folders, given) {
+	if (t.Kind != fsys.Missing || len(t.MissingDirs()) == 0) && served(folders, given) {
 		return nil
 	}
 	if err := Unserved(folders, given); err != nil || t.Path == given {

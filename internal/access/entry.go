@@ -37,7 +37,7 @@ func (c *Checker) Entry(r Request, there Exists) (*File, error) {
 		return nil, &DeniedError{d}
 	}
 	began := c.Now()
-	t, err := c.Resolver.ResolveEntry(r.Path)
+	t, err := r.resolveEntry(c.Resolver)
 	if d.Verdict != perm.Allow || len(t.Names) > 1 {
 		d = strictest(c, r, t.Names, there)
 	}
@@ -52,6 +52,13 @@ func (c *Checker) Entry(r Request, there Exists) (*File, error) {
 	}
 	f.Used = used
 	return f, nil
+}
+
+func (r Request) resolveEntry(by *fsys.Resolver) (*fsys.Target, error) {
+	if r.Folders != nil {
+		return r.Folders.ResolveEntry(r.Path)
+	}
+	return by.ResolveEntry(r.Path)
 }
 
 // entryBy returns the file that a decision lets through, or the error that it comes to.

@@ -13,8 +13,9 @@ import (
 // pin holds the descriptors of a target.
 type pin struct {
 	resolver *Resolver
-	object   int // O_PATH, -1 for Missing
-	folder   int // O_PATH, -1 until asked for
+	object   int         // O_PATH, -1 for Missing and in a held folder
+	folder   int         // O_PATH, -1 until asked for
+	held     *heldFolder // what folder belongs to; nil: to the target
 	closed   bool
 }
 
@@ -26,10 +27,12 @@ func (t *Target) Close() {
 	if t.pin.object >= 0 {
 		unix.Close(t.pin.object)
 	}
-	if t.pin.folder >= 0 {
+	if t.pin.held != nil {
+		t.pin.held.release()
+	} else if t.pin.folder >= 0 {
 		unix.Close(t.pin.folder)
 	}
-	t.pin.object, t.pin.folder, t.pin.closed = -1, -1, true
+	t.pin.object, t.pin.folder, t.pin.held, t.pin.closed = -1, -1, nil, true
 }
 
 // Open opens a regular file for reading, without blocking, through the pinned descriptor:
@@ -78,11 +81,11 @@ func withoutLease(open func() (int, error)) (int, error) {
 
 func (t *Target) reopenOnce() (int, error) {
 	r := t.pin.resolver
-	if r.hasProc() {
+	if r.hasProc() && t.pin.object >= 0 {
 		return openat(unix.AT_FDCWD, r.sys.procFD+strconv.Itoa(t.pin.object), readFlags)
 	}
-	// Without /proc an O_PATH descriptor cannot be opened again: open by name in the
-	// proven parent, and compare.
+	// Without /proc an O_PATH descriptor cannot be opened again, and in a held folder there
+	// is none: open by name in the proven parent, and compare.
 	folder, err := t.ParentFD()
 	if err != nil {
 		return -1, err
@@ -174,6 +177,9 @@ func (t *Target) proveSame(fd int) error {
 
 // ParentID is the device and inode of the folder that ParentFD pins.
 func (t *Target) ParentID() (dev, ino uint64, err error) {
+	if h := t.pin.held; h != nil {
+		return h.stamp.Dev, h.stamp.Ino, nil
+	}
 	fd, err := t.ParentFD()
 	if err != nil {
 		return 0, 0, err
