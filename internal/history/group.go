@@ -42,7 +42,7 @@ func SyncMarks(marks []*Mark) (err error) {
 func Done(marks []*Mark) {
 	made := make(map[*writer][]int)
 	for _, m := range marks {
-		if m != nil && m.w != nil && !m.void {
+		if m != nil && m.w != nil && !m.void && m.number > 0 {
 			made[m.w] = append(made[m.w], m.number)
 		}
 	}

@@ -119,10 +119,17 @@ func (c Change) path() string { return c.Names[len(c.Names)-1] }
 
 // line returns the line of the change, without what is stored for it.
 func (c Change) line() line {
-	return line{
+	l := line{
 		Session: c.Session, Tool: c.Tool, Call: c.Call, Group: c.Group, Operation: c.Operation,
-		Path: c.path(), To: c.To, NewDirs: c.NewDirs, Meta: c.Meta,
+		Path: c.path(), To: c.To, NewDirs: c.NewDirs, Meta: c.Meta, Pending: true,
 	}
+	if c.Operation == OpMove {
+		l.Ino = c.Stamp.Ino
+	}
+	if c.Operation == OpCopy {
+		l.Copied = &deposited{Size: c.Stamp.Size, Mtime: c.Stamp.Mtime}
+	}
+	return l
 }
 
 // KeepError says that old bytes could not be stored.
@@ -145,13 +152,21 @@ type Mark struct {
 	w       *writer
 	number  int
 	void    bool
+	batch   *Batch // that has yet to write the entry
 	deposit save.Deposit
 }
 
 // Void notes that the change was not made after all.
 func (m *Mark) Void() {
-	if m != nil && m.w != nil {
-		m.void = true
+	if m == nil || m.w == nil {
+		return
+	}
+	m.void = true
+	switch {
+	case m.batch != nil:
+		m.batch.drop(m)
+		m.batch = nil
+	case m.number > 0:
 		m.w.append(line{Void: m.number})
 	}
 }
@@ -169,7 +184,7 @@ func (m *Mark) release() {
 
 // ID returns the entry's ID, as Archive knows it; "" if nothing was stored.
 func (m *Mark) ID() string {
-	if m == nil || m.w == nil {
+	if m == nil || m.w == nil || m.number == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s-%d", m.w.id, m.number)
@@ -181,7 +196,10 @@ func (s *Store) Secret(names []string) bool { return s.o.Secret != nil && s.o.Se
 // Keep stores the bytes that a change replaces, and notes the change. The caller holds the
 // file's lock and makes the change right afterwards. An error is a *KeepError, and the
 // change must then not be made.
-func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
+func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) { return s.kept(ctx, c, s.keep) }
+
+// kept calls keep unless the settings or the file's names forbid it.
+func (s *Store) kept(ctx context.Context, c Change, keep func(context.Context, Change, Settings) (*Mark, error)) (*Mark, error) {
 	if s.Secret(c.Names) {
 		return &Mark{Secret: true}, nil
 	}
@@ -190,7 +208,7 @@ func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) {
 		s.aged.Do(func() { s.age(ctx, settings) })
 		return &Mark{Off: true}, nil
 	}
-	mark, err := s.keep(ctx, c, settings)
+	mark, err := keep(ctx, c, settings)
 	none := errors.As(err, new(*save.StateError))
 	switch {
 	case err == nil:
@@ -218,13 +236,6 @@ func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 		return nil, err
 	}
 	l, deposit := c.line(), save.Deposit{}
-	l.Pending = true
-	if c.Operation == OpMove {
-		l.Ino = c.Stamp.Ino
-	}
-	if c.Operation == OpCopy {
-		l.Copied = &deposited{Size: c.Stamp.Size, Mtime: c.Stamp.Mtime}
-	}
 	switch {
 	case c.Operation == OpMove || c.Operation == OpCopy || c.Meta != nil && c.Old == nil:
 	case c.Operation == OpDelete && c.Size > WholeLimit:

@@ -170,14 +170,16 @@ func (w *writer) append(l line) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if l.Void == 0 && l.Made == nil {
-		w.latest = max(w.latest+1, w.now().UnixNano())
-		l.Number, l.Time = w.number+1, w.latest
+		w.stamp(&l)
 	}
-	if err := w.writeLine(l); err != nil {
-		return 0, err
-	}
-	w.number = max(w.number, l.Number)
-	return l.Number, nil
+	return l.Number, w.writeLine(l)
+}
+
+// stamp gives an entry its number and time. The caller holds mu.
+func (w *writer) stamp(l *line) {
+	w.number++
+	w.latest = max(w.latest+1, w.now().UnixNano())
+	l.Number, l.Time = w.number, w.latest
 }
 
 func (w *writer) writeLine(l line) error {
