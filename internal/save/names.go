@@ -36,6 +36,8 @@ type Names struct {
 	folders map[folderID]*namesFolder
 	unsaved []*namesFolder // to be synced by Finish
 	away    []*awayFile
+	held    map[*removed]bool // files that are open since Removal.Keep
+	network map[uint64]bool   // by device
 	remade  []remade
 	unknown bool
 }
@@ -75,7 +77,7 @@ func (s *Saver) Names(ctx context.Context) (*Names, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Names{s: s, sys: s.sys, st: st, folders: make(map[folderID]*namesFolder)}, nil
+	return &Names{s: s, sys: s.sys, st: st, folders: make(map[folderID]*namesFolder), held: make(map[*removed]bool), network: make(map[uint64]bool)}, nil
 }
 
 // NoState returns why the state folder is not used, and the folder that serves in its place;
@@ -89,6 +91,9 @@ func (n *Names) DurabilityUnknown() bool { return n.unknown }
 // Close gives everything back. What was removed and not finished is finished.
 func (n *Names) Close() {
 	n.settle()
+	for m := range n.held {
+		m.letGo()
+	}
 	for _, f := range n.folders {
 		n.sys.Close(f.fd)
 	}
@@ -137,16 +142,18 @@ func (n *Names) note(f *namesFolder) error {
 
 // folder returns the folder that holds t, the deepest that exists.
 func (n *Names) folder(t *fsys.Target) (*namesFolder, error) {
+	dev, ino, err := t.ParentID()
+	if err != nil {
+		return nil, moved(err)
+	}
+	if f := n.folders[folderID{dev, ino}]; f != nil {
+		return f, nil
+	}
 	dir, _, err := n.sys.Adopt(t, nil)
 	if err != nil {
 		return nil, moved(err)
 	}
 	defer n.sys.Forget(dir, -1)
-	if stamp, err := n.sys.Fstat(dir); err == nil {
-		if f := n.folders[folderID{stamp.Dev, stamp.Ino}]; f != nil {
-			return f, nil
-		}
-	}
 	path := filepath.Dir(t.Path)
 	for range t.MissingDirs() {
 		path = filepath.Dir(path)
@@ -230,6 +237,7 @@ type move struct {
 	kind             fsys.Kind
 	stamp            fsys.Stamp // of what is moved, as it was looked at
 	itself           bool       // to is from in another case
+	exclusive        bool       // one call has moved it
 	dirs             *madeDirs
 	made             []string
 }
@@ -306,18 +314,24 @@ func (v *move) rename() error {
 	if v.itself {
 		flags = 0
 	}
-	now, err := sys.Stat(v.n.sys, v.from.fd, v.oldName)
-	if err != nil {
-		return v.n.fail("stat", v.oldPath, err)
+	if v.itself {
+		if err := v.unchanged(); err != nil {
+			return err
+		}
 	}
-	if !now.SameFile(v.stamp) {
-		return ErrModified
-	}
-	err = v.appear(func() error {
+	err := v.appear(func() error {
 		return v.n.sys.MoveName(v.from.fd, v.oldName, v.dirs.last(), v.newName, flags)
 	})
-	if sys.Is(err, syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP) && !v.itself {
-		err = v.renameOtherwise()
+	if v.exclusive = err == nil; v.exclusive {
+		return nil // arrived checks which file it was
+	}
+	if otherwise := sys.Is(err, syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP) && !v.itself; otherwise || sys.Is(err, syscall.EXDEV) {
+		if err := v.unchanged(); err != nil {
+			return err
+		}
+		if otherwise {
+			err = v.renameOtherwise()
+		}
 	}
 	switch {
 	case err == nil, sys.Is(err, syscall.EXDEV), err == ErrNoExclusive:
@@ -328,6 +342,18 @@ func (v *move) rename() error {
 		return ErrMountPoint
 	}
 	return v.n.fail("rename", v.oldPath, err)
+}
+
+// unchanged checks that the old name still has what was looked at.
+func (v *move) unchanged() error {
+	now, err := sys.Stat(v.n.sys, v.from.fd, v.oldName)
+	if err != nil {
+		return v.n.fail("stat", v.oldPath, err)
+	}
+	if !now.SameFile(v.stamp) {
+		return ErrModified
+	}
+	return nil
 }
 
 // renameOtherwise moves without an exclusive rename: a file by a second link, a folder over an
@@ -372,11 +398,18 @@ func (v *move) appear(call func() error) error {
 	}
 }
 
+// isMoved reports whether the file that was looked at has the new name. It was not held open
+// since, so another one may have got its number. The rules decide on links by their count: a
+// file with another count is another one.
+func (v *move) isMoved(now fsys.Stamp) bool {
+	return now.SameFile(v.stamp) && (v.kind != fsys.Regular || !v.exclusive || now.Nlink == v.stamp.Nlink)
+}
+
 // arrived withdraws the new name if what has it is not what was looked at.
 func (v *move) arrived() error {
 	now, err := sys.Stat(v.n.sys, v.dirs.last(), v.newName)
 	switch {
-	case err == nil && now.SameFile(v.stamp):
+	case err == nil && v.isMoved(now):
 		v.stamp = now // renaming changes a time of it
 		return nil
 	case sys.Is(err, syscall.ENOENT):

@@ -1,13 +1,16 @@
 package save
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"io"
 	"path/filepath"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // Item is a name that a removal takes away.
@@ -22,7 +25,11 @@ type Kept struct {
 	Item
 	Meta    Meta
 	Content io.ReaderAt // of a file, Stamp.Size bytes; nil of others. It is valid while keep runs.
+	Raw     []byte      // what Content has, of a file of at most maxRaw bytes; nil of others
 }
+
+// maxRaw bounds the files that are read as a whole.
+const maxRaw = 1 << 20
 
 // Deposit is a folder of the same file system, and a free name in it, that a removed file is
 // moved to, since it is too large to be stored otherwise. The zero Deposit is none.
@@ -43,6 +50,7 @@ type removed struct {
 	in      *namesFolder
 	name    string
 	sum     *sys.Digest // of the content, if the stamp alone would not show a change
+	held    *oldFile    // open since Keep, with a lease that shows every change since; nil: it is opened again
 	deposit Deposit
 	gone    bool
 }
@@ -163,51 +171,125 @@ func (r *Removal) Keep(ctx context.Context, keep func(Kept) (Deposit, error)) er
 
 func (m *removed) keep(ctx context.Context, keep func(Kept) (Deposit, error)) (err error) {
 	n, k := m.of.n, Kept{Item: m.Item}
-	if m.Kind == fsys.Link {
+	switch m.Kind {
+	case fsys.Regular:
+		return m.keepFile(ctx, keep)
+	case fsys.Link:
 		if k.Meta, err = readLinkMeta(n.sys, m.in.fd, m.name, m.Stamp); err == nil {
 			_, err = keep(k)
 		}
 		return err
 	}
-	fd, now, err := sys.Open(n.sys, m.in.fd, m.name, openFlags(m.Kind))
+	fd, now, err := sys.Open(n.sys, m.in.fd, m.name, sys.Folder|sys.NoFollow)
 	if err != nil {
 		return n.fail("open", m.Path, err)
 	}
-	old := m.old(fd)
 	defer n.sys.Close(fd)
-	defer old.release()
-	if now.SameFile(m.Stamp) && m.Kind == fsys.Regular {
-		if err := old.lease(ctx, n.s.o.OpenWait); err != nil {
-			return err
-		}
-		now, err = n.sys.Fstat(fd)
-	}
-	if err == nil && !now.SameFile(m.Stamp) || m.Kind == fsys.Regular && !sameContent(now, m.Stamp) {
+	if !now.SameFile(m.Stamp) {
 		return ErrModified
 	}
-	if err == nil {
-		k.Meta, err = readMeta(n.sys, fd, m.Stamp)
-	}
-	if err != nil {
+	if k.Meta, err = readMeta(n.sys, fd, m.Stamp); err != nil {
 		return n.fail("stat", m.Path, err)
 	}
-	if m.Kind == fsys.Regular {
-		k.Content = sys.Reader{Sys: n.sys, FD: fd}
-		if !old.leased || !m.Stamp.Settled(n.s.o.Now()) {
-			if m.sum, err = sys.DigestOf(n.sys, fd, m.Stamp.Size); err != nil {
-				return n.fail("read", m.Path, err)
-			}
+	_, err = keep(k)
+	return err
+}
+
+// keepFile hands a file to keep. It stays open if a lease shows from here on whether another
+// program opens it to write.
+func (m *removed) keepFile(ctx context.Context, keep func(Kept) (Deposit, error)) error {
+	n, k := m.of.n, Kept{Item: m.Item}
+	old, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if m.held == nil {
+			m.close(old)
 		}
+	}()
+	if k.Meta, err = readMeta(n.sys, old.fd, m.Stamp); err != nil {
+		return n.fail("stat", m.Path, err)
+	}
+	if err := m.read(&k, old); err != nil {
+		return err
 	}
 	if m.deposit, err = keep(k); err != nil {
 		return err
 	}
-	if m.Kind == fsys.Regular {
-		if now, err := n.sys.Fstat(fd); err != nil || !sameContent(now, m.Stamp) {
-			return ErrModified
-		}
+	if old.leased && len(n.held) < sys.MaxHeld() {
+		n.held[m], m.held = true, old
+		return nil
+	}
+	if now, err := n.sys.Fstat(old.fd); err != nil || !sameContent(now, m.Stamp) {
+		return ErrModified
 	}
 	return nil
+}
+
+// read gives k the content of the open file, and takes its digest if the stamp alone would not
+// show a change.
+func (m *removed) read(k *Kept, old *oldFile) (err error) {
+	n := m.of.n
+	unproved := !old.leased || !m.Stamp.Settled(n.s.o.Now())
+	if m.Stamp.Size > maxRaw {
+		k.Content = sys.Reader{Sys: n.sys, FD: old.fd}
+		if unproved {
+			m.sum, err = sys.DigestOf(n.sys, old.fd, m.Stamp.Size)
+		}
+	} else {
+		k.Raw = make([]byte, m.Stamp.Size)
+		k.Content = bytes.NewReader(k.Raw)
+		err = span.ReadFull(sys.Reader{Sys: n.sys, FD: old.fd}, k.Raw, 0)
+		if unproved {
+			sum := sys.Digest(sha256.Sum256(k.Raw))
+			m.sum = &sum
+		}
+	}
+	if err != nil {
+		return n.fail("read", m.Path, err)
+	}
+	old.sum = m.sum
+	return nil
+}
+
+// open opens a file with a lease, if the system grants one, and checks that it is as Look has
+// found it.
+func (m *removed) open(ctx context.Context) (*oldFile, error) {
+	n := m.of.n
+	fd, err := n.sys.Openat(m.in.fd, m.name, sys.Read, 0)
+	if err != nil {
+		return nil, n.fail("open", m.Path, err)
+	}
+	old := m.old(fd)
+	if err = old.lease(ctx, n.s.o.OpenWait); err == nil {
+		now, failed := n.sys.Fstat(fd)
+		switch {
+		case failed != nil:
+			err = n.fail("stat", m.Path, failed)
+		case !sameContent(now, m.Stamp):
+			err = ErrModified
+		}
+	}
+	if err != nil {
+		m.close(old)
+		return nil, err
+	}
+	return old, nil
+}
+
+func (m *removed) close(old *oldFile) {
+	old.release()
+	m.of.n.sys.Close(old.fd)
+}
+
+// letGo closes a file that is open since Keep.
+func (m *removed) letGo() {
+	if m.held != nil {
+		m.close(m.held)
+		m.held = nil
+		delete(m.of.n.held, m)
+	}
 }
 
 // openFlags returns how a file or a folder is opened to read it.
@@ -222,7 +304,12 @@ func openFlags(kind fsys.Kind) int {
 func (m *removed) old(fd int) *oldFile {
 	n := m.of.n
 	at := &place{s: n.s, sys: n.sys, st: n.st, dir: m.in.fd, path: m.Path, base: m.name}
-	at.network = n.sys.Network(fd)
+	network, known := n.network[m.Stamp.Dev]
+	if !known {
+		network = n.sys.Network(fd)
+		n.network[m.Stamp.Dev] = network
+	}
+	at.network = network
 	return &oldFile{at: at, fd: fd, was: m.Stamp, sum: m.sum}
 }
 
@@ -272,32 +359,37 @@ func (r *Removal) fail(err error) {
 
 // takeFile gives a file its temporary name, or moves it to its deposit.
 func (m *removed) takeFile(ctx context.Context) error {
-	n := m.of.n
-	fd, _, err := sys.Open(n.sys, m.in.fd, m.name, sys.Read)
-	if err != nil {
-		return n.fail("open", m.Path, err)
-	}
-	old := m.old(fd)
-	err = old.lease(ctx, n.s.o.OpenWait)
+	old, err := m.again(ctx)
 	if err == nil {
-		var now fsys.Stamp
-		if now, err = n.sys.Fstat(fd); err == nil && !sameContent(now, m.Stamp) {
-			err = ErrModified
+		if err = m.takeAway(old); err != nil {
+			m.close(old)
 		}
 	}
-	if err == nil && old.sum != nil {
+	return err
+}
+
+// again returns the open file, which is as Keep has read it.
+func (m *removed) again(ctx context.Context) (*oldFile, error) {
+	if old := m.held; old != nil && old.leaseUnbroken() == nil {
+		m.held = nil
+		delete(m.of.n.held, m)
+		return old, nil
+	}
+	m.letGo() // a program that opens it to write gets its turn
+	old, err := m.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if old.sum != nil {
 		err = old.sameBytes()
-	} else if err == nil && !old.leased {
+	} else if !old.leased {
 		err = ErrModified // there was a lease before, and there is none now: it cannot be compared
 	}
-	if err == nil {
-		err = m.takeAway(old)
-	}
 	if err != nil {
-		old.release()
-		n.sys.Close(fd)
+		m.close(old)
+		return nil, err
 	}
-	return err
+	return old, nil
 }
 
 func (m *removed) takeAway(old *oldFile) (err error) {
