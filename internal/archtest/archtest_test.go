@@ -73,7 +73,7 @@ var layers = map[string]layer{
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/commit": {
-		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/gate", "internal/history", "internal/hooks", "internal/lsp", "internal/perm", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
+		imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/gate", "internal/history", "internal/hooks", "internal/lsp", "internal/perm", "internal/perm/glob", "internal/phrase", "internal/refusal", "internal/reminders", "internal/save", "internal/span", "internal/state", "internal/text", "internal/toolcall"},
 		never:   []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF, {"os", "only fsys and save reach the disk"}},
 	},
 	"internal/gate": {imports: []string{"internal/changes", "internal/edit", "internal/notebook", "internal/phrase", "internal/refusal", "internal/span", "internal/state", "internal/text", "internal/toolcall"}, never: append(pure(), noVips, noPDF)},

@@ -53,8 +53,10 @@ type naming struct {
 	call  toolcall.Call
 	begun time.Time
 	tree  nameTree
-	steps []*nameStep
-	out   toolcall.Outcome
+	// folders resolves the names that are looked at now.
+	folders *fsys.Folders
+	steps   []*nameStep
+	out     toolcall.Outcome
 	// unkept are the names that the history will not keep, each with the reason.
 	unkept []string
 	marks  []*history.Mark
@@ -137,11 +139,23 @@ func (n *naming) tool() string {
 
 // open resolves and decides on a name, on the tree that earlier steps leave if there knows it.
 func (n *naming) open(op perm.Op, path fsys.Path, there access.Exists) (*access.File, error) {
-	f, err := n.by.Opener.Access.Entry(n.call.Request(op, path), there)
+	r := n.call.Request(op, path)
+	r.Folders = n.folders
+	f, err := n.by.Opener.Access.Entry(r, there)
 	if err != nil {
 		return nil, n.by.Opener.Refusal(op, err)
 	}
 	return f, nil
+}
+
+// resolveTogether has open resolve each folder once, until the function that it returns is
+// called.
+func resolveTogether(n *naming) (end func()) {
+	n.folders = n.by.Opener.Access.Resolver.Folders()
+	return func() {
+		n.folders.Close()
+		n.folders = nil
+	}
 }
 
 // there reports whether a name will exist once the steps so far are made.
@@ -160,6 +174,7 @@ func (n *naming) there(name string) bool {
 
 // workOut works out all steps. Those that fail are all named.
 func (n *naming) workOut(ctx context.Context) toolcall.Outcome {
+	defer resolveTogether(n)()
 	var failed []failedStep
 	for i := range n.Steps {
 		if err := ctx.Err(); err != nil {

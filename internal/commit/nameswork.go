@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/access"
@@ -27,6 +26,7 @@ type nameMaker struct {
 	*naming
 	locks *save.Locks
 	disk  *save.Names
+	batch batchRecorder // of a delete
 }
 
 // run makes the steps in order, under the locks, until one fails. failed is its number,
@@ -51,16 +51,7 @@ func (n *nameMaker) run(ctx context.Context) (failed int, why error) {
 	if n.Operation == history.OpDelete {
 		return n.deleteAll(ctx)
 	}
-	for i, s := range n.steps {
-		if why := n.late(ctx); why != nil {
-			return i, why
-		}
-		if why := n.move(ctx, s); why != nil {
-			return i, why
-		}
-		s.made = true
-	}
-	return len(n.steps), nil
+	return n.moveAll(ctx)
 }
 
 // late returns why no further step is begun.
@@ -91,55 +82,6 @@ func (n *nameMaker) openAgain(op perm.Op, path fsys.Path, was string) (*access.F
 		return nil, err
 	}
 	return f, nil
-}
-
-// move moves or copies one name.
-func (n *nameMaker) move(ctx context.Context, s *nameStep) error {
-	op, _ := n.ops()
-	from, err := n.openAgain(op, s.From, s.from.Path)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	to, err := n.openAgain(perm.Move, s.toPath, s.to.Path)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	if n.Operation == history.OpMove && !n.locks.Covers(from.Target) && !s.virtual || !n.locks.CoversNew(to.Target) {
-		return access.ErrElsewhere
-	}
-	if from.Kind == fsys.Directory {
-		if s.below, err = n.belowNow(s, from); err != nil {
-			return err
-		}
-	}
-	change := toolcall.NameChange{Operation: string(n.Operation), Path: from.Path, To: to.Path, Size: from.Stamp.Size}
-	if err := n.by.Auditor.BeginName(n.call, n.tool(), change); err != nil {
-		return err
-	}
-	mark, err := n.by.History.Keep(ctx, history.Change{
-		Names: from.Names, Session: n.call.Session.ID, Tool: n.tool(), Call: n.call.ID, Group: n.call.Group,
-		Operation: n.Operation, To: to.Path, NewDirs: len(to.MissingDirs()), Stamp: from.Stamp,
-	})
-	if err != nil {
-		return err
-	}
-	n.marks = append(n.marks, mark)
-	moved, err := n.onDisk(ctx, from, to)
-	if err != nil {
-		mark.Void()
-		if errors.Is(err, save.ErrExists) { // it came after the look at all names
-			err = refusal.New(refusal.ToExists, fsys.InSentence(s.toPath.String()))
-		}
-		return err
-	}
-	if mark.ID() != "" {
-		n.out.Facts.Group = n.call.Group
-	}
-	n.moved(s, from, to, moved)
-	n.out.Names = append(n.out.Names, change)
-	return nil
 }
 
 func (n *nameMaker) onDisk(ctx context.Context, from, to *access.File) (save.Moved, error) {
@@ -242,21 +184,13 @@ func (n *naming) gateFile(ctx context.Context, f *access.File) toolcall.Outcome 
 
 // deleteAll deletes the names: everything is put into the history before the first name goes.
 func (n *nameMaker) deleteAll(ctx context.Context) (failed int, why error) {
-	var all []kept
-	for i, s := range n.steps {
-		why := n.late(ctx)
-		if why == nil {
-			var k kept
-			if k, why = n.keep(ctx, s); why == nil {
-				all = append(all, k)
-			}
+	n.batch = n.by.batch()
+	all, why := n.keepAll(ctx)
+	if why != nil {
+		for _, m := range n.marks {
+			m.Void()
 		}
-		if why != nil {
-			for _, m := range n.marks {
-				m.Void()
-			}
-			return n.noneDeleted(i, why)
-		}
+		return n.noneDeleted(min(len(all), len(n.steps)-1), why)
 	}
 	if n.by.Saver.Durability() != save.None {
 		if err := history.SyncMarks(n.marks); err != nil {
@@ -271,6 +205,41 @@ func (n *nameMaker) deleteAll(ctx context.Context) (failed int, why error) {
 	}
 	n.disk.Finish()
 	return n.allDeleted(all, why)
+}
+
+// keepAll decides on all names again and puts everything into the history. all are those that
+// came before an error.
+func (n *nameMaker) keepAll(ctx context.Context) (all []kept, why error) {
+	end := func() {}
+	defer func() { end() }()
+	for i, s := range n.steps {
+		if i%together == 0 {
+			end()
+			end = resolveTogether(n.naming)
+		}
+		if why := n.late(ctx); why != nil {
+			return all, why
+		}
+		k, why := n.keep(ctx, s)
+		if why != nil {
+			return all, why
+		}
+		all = append(all, k)
+	}
+	if why = n.batch.Flush(); why == nil {
+		why = n.missed()
+	}
+	return all, why
+}
+
+// missed returns why something could not be kept that the user was not asked to lose.
+func (n *nameMaker) missed() error {
+	for _, m := range n.marks {
+		if len(n.unkept) == 0 && m != nil && m.Missed != nil {
+			return &history.KeepError{Err: m.Missed}
+		}
+	}
+	return nil
 }
 
 // noneDeleted is the end of a call that deleted nothing. The first failed entry has no number
@@ -375,10 +344,7 @@ func (n *nameMaker) keep(ctx context.Context, s *nameStep) (k kept, err error) {
 func (n *nameMaker) deletion(item save.Kept) deletion {
 	d := deletion{item.Path, toolcall.Deleted{Group: n.call.Group, Size: item.Stamp.Size}}
 	if item.Stamp.Size <= toolcall.ShowUnseen {
-		raw := make([]byte, item.Stamp.Size)
-		if got, err := item.Content.ReadAt(raw, 0); got == len(raw) && (err == nil || err == io.EOF) {
-			d.Raw = raw
-		}
+		d.Raw = item.Raw
 	}
 	return d
 }
@@ -387,7 +353,7 @@ func (n *nameMaker) deletion(item save.Kept) deletion {
 func (n *nameMaker) deposit(ctx context.Context, item save.Kept) (save.Deposit, error) {
 	change := history.RemovalChange(item)
 	change.Session, change.Tool, change.Call, change.Group = n.call.Session.ID, n.tool(), n.call.ID, n.call.Group
-	mark, err := n.by.History.Keep(ctx, change)
+	mark, err := n.batch.Keep(ctx, change)
 	if err != nil {
 		return save.Deposit{}, err
 	}

@@ -26,6 +26,26 @@ type HistoryRecorder interface {
 	Secret(names []string) bool
 }
 
+// batchRecorder records changes that are made together: none of them may be made before Flush
+// has returned (history.Batch).
+type batchRecorder interface {
+	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
+	Flush() error
+}
+
+// batch begins to record changes that are made together.
+func (c *Committer) batch() batchRecorder {
+	if store, ok := c.History.(interface{ Batch() *history.Batch }); ok {
+		return store.Batch()
+	}
+	return oneByOne{c.History}
+}
+
+// oneByOne records each change at once.
+type oneByOne struct{ HistoryRecorder }
+
+func (oneByOne) Flush() error { return nil }
+
 // waitForMark waits until a change is recorded.
 type waitForMark func() (*history.Mark, error)
 

@@ -32,7 +32,7 @@ type deposited struct {
 func RemovalChange(k save.Kept) Change {
 	c := Change{Names: []string{k.Path}, Operation: OpDelete, Meta: &k.Meta, Stamp: k.Stamp, Gone: true}
 	if k.Kind == fsys.Regular {
-		c.Old, c.Size = k.Content, k.Stamp.Size
+		c.Old, c.Size, c.From = k.Content, k.Stamp.Size, k.Raw
 	}
 	return c
 }
