@@ -18,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/history"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/tokens"
@@ -190,7 +191,7 @@ func (w *workspace) all() string {
 		w.check(err)
 		content, _ := os.ReadFile(path)
 		at := info.ModTime().UnixNano()
-		if e.Type()&fs.ModeSymlink != 0 && runtime.GOOS != "linux" {
+		if e.Type()&fs.ModeSymlink != 0 && !linkTimes() {
 			at = 0
 		}
 		text, _ := os.Readlink(path)
@@ -198,6 +199,13 @@ func (w *workspace) all() string {
 		return nil
 	})
 	return b.String()
+}
+
+// linkTimes reports whether a link that is restored has its time again: with Windows's calls, and
+// those that tests on Linux make in their place (fsys_portable), it has not.
+func linkTimes() bool {
+	portable, is := sys.New(nil).(*sys.Portable)
+	return runtime.GOOS == "darwin" || runtime.GOOS == "linux" && (!is || portable.As == "darwin")
 }
 
 // A thousand files that one call deleted come back byte by byte, with modes, times and folders.

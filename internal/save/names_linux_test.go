@@ -448,7 +448,10 @@ func TestRecreate(t *testing.T) {
 			n.Finish()
 			plain := func(text string) string { // folders that are filled again, and links on lesser systems, have new times
 				var lines []string
-				for line := range strings.Lines(withoutLinkTimes(text)) {
+				if system.portable && !system.mac {
+					text = withoutLinkTimes(text)
+				}
+				for line := range strings.Lines(text) {
 					if f := strings.Fields(line); len(f) > 1 && strings.Contains(line, " d") && !strings.HasPrefix(line, "empty") {
 						line = strings.Join(f[:len(f)-1], " ") + "\n"
 					}

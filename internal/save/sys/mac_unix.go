@@ -75,6 +75,14 @@ func inFolder(root *os.Root, f func(dir int) error) error {
 	return f(int(dir.Fd()))
 }
 
+// setLinkTime sets the time of a link itself.
+func setLinkTime(root *os.Root, name string, mtime int64) error {
+	at := unix.NsecToTimespec(mtime)
+	return inFolder(root, func(dir int) error {
+		return unix.UtimesNanoAt(dir, name, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)
+	})
+}
+
 // linkBetween gives a file a further name in another folder.
 func linkBetween(a *os.Root, from string, b *os.Root, to string) error {
 	return inFolders(a, b, func(a, b int) error { return unix.Linkat(a, from, b, to, 0) })

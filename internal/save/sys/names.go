@@ -52,11 +52,17 @@ func (p *Portable) Symlink(text string, dir int, name string, uid, gid uint32) e
 	})
 }
 
-// SetTimes implements NameCalls. A link keeps the time at which it was made.
+// SetTimes implements NameCalls. Except on macOS, a link keeps the time at which it was made.
 func (p *Portable) SetTimes(dir int, name string, mtime int64) error {
 	return p.open.in(dir, name, func(root *os.Root, name string) error {
 		info, err := root.Lstat(name)
-		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		if err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if p.onMac() {
+				err = setLinkTime(root, name, mtime)
+			}
 			return err
 		}
 		return root.Chtimes(name, time.Unix(0, mtime), time.Unix(0, mtime))
