@@ -15,6 +15,8 @@ func playRole(role string, args []string) {
 	switch role {
 	case "naive":
 		naiveWriter(args[0])
+	case "cut":
+		roleCut(args[0], args[1])
 	case "naive-decoder":
 		naiveDecoder(args[0])
 	case "naive-reader":
