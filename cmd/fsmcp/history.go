@@ -351,6 +351,37 @@ what it did.`,
 	return cmd
 }
 
+func restoreLastCommand(s process) *cobra.Command {
+	var f settings.Flags
+	var asJSON bool
+	cmd := newHistoryCommand(s, &f, &cobra.Command{
+		Use:   "undo [PATH...]",
+		Short: "Restore what the last change replaced",
+		Long: `Restore what the last change below the working directory replaced, or the last
+one of the files and folders named, with all that the same call changed. What was
+changed later by others stays, as with fsmcp history restore. Once more, it
+restores the change before that.`,
+	}, func(ctx context.Context, h *historySession, paths []string) error {
+		if len(paths) == 0 {
+			paths = f.Dirs
+		}
+		if len(paths) == 0 {
+			paths = []string{"."}
+		}
+		e, files, err := h.restorer().Last(ctx, h.below(paths))
+		if errors.Is(err, restore.ErrNoSession) {
+			return h.failed("there is no change to undo below %s (fsmcp history list --all lists the changes of every folder)", fsys.Printable(paths[0]))
+		}
+		return h.restored("change", e.ID, files, err, asJSON)
+	})
+	addRuleFlags(cmd, &f)
+	addLogFlag(cmd, &f)
+	addDirFlag(cmd, &f.Dirs)
+	addDurabilityFlag(cmd, &f)
+	addJSONFlag(cmd, &asJSON, "one object")
+	return cmd
+}
+
 func (h *historySession) restorer() restore.Restorer {
 	return restore.Restorer{Archive: h.archive, Service: h.Service, Open: h.OpenHistory}
 }

@@ -117,6 +117,7 @@ func subcommands() []subcommand {
 		{[]string{"call"}, callCommand},
 		{[]string{"explain"}, explainCommand},
 		{[]string{"history"}, historyCommand},
+		{[]string{"undo"}, restoreLastCommand},
 		{[]string{"tools"}, toolsCommand},
 		{[]string{"doctor"}, doctorCommand},
 		{[]string{"hook"}, hookCommand},
@@ -154,6 +155,7 @@ The agent's client starts it; these commands are for people:
   fsmcp doctor                   check that it works here
   fsmcp explain .env             show which rule decides of a file
   fsmcp history list             list the changes that were made
+  fsmcp undo                     restore what the last one replaced
   fsmcp call Read '{"file_path": "/your/project/README.md"}'
 
 A client's configuration runs fsmcp serve /your/project, for example after:

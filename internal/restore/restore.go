@@ -8,6 +8,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -78,6 +79,31 @@ func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
 // Group restores all changes of one call, as Session does.
 func (r Restorer) Group(ctx context.Context, id string) ([]File, error) {
 	return r.all(ctx, id, func(e history.Entry) bool { return e.Group == id && id != "" })
+}
+
+// Last restores the newest change of the files that below selects, and everything else that its
+// call changed. Changes that were restored already, and restores, do not count. The error is a
+// *FileError, or ErrNoSession if there is no such change.
+func (r Restorer) Last(ctx context.Context, below func(path string) bool) (history.Entry, []File, error) {
+	entries, _ := r.Archive.Entries(below)
+	restored := make(map[string]bool) // names of changes, calls and sessions
+	for _, e := range entries {
+		switch {
+		case restored[e.ID], restored[e.Session], e.Group != "" && restored[e.Group], e.Tool == history.ToolOutside:
+			continue
+		case e.Tool == history.ToolRestore:
+			restored[e.Call] = true
+			continue
+		}
+		id := cmp.Or(e.Group, e.ID)
+		files, err := r.all(ctx, id, func(other history.Entry) bool {
+			return other.ID == e.ID || other.Session == e.Session && other.Call == e.Call && e.Call != ""
+		})
+		if err != nil || slices.ContainsFunc(files, func(f File) bool { return f.Changed }) {
+			return e, files, err
+		}
+	}
+	return history.Entry{}, nil, ErrNoSession
 }
 
 // all restores the changes that want selects, the newest first.

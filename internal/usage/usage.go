@@ -14,7 +14,7 @@ import (
 
 // otherWords are the words that users try for a command, by the line that they begin.
 var otherWords = map[string]string{
-	"fsmcp undo": "fsmcp history restore", "fsmcp restore": "fsmcp history restore", "fsmcp diff": "fsmcp history diff",
+	"fsmcp revert": "fsmcp undo", "fsmcp restore": "fsmcp history restore", "fsmcp diff": "fsmcp history diff",
 	"fsmcp log": "fsmcp history list", "fsmcp install": "fsmcp config", "fsmcp setup": "fsmcp config", "fsmcp check": "fsmcp doctor",
 	"fsmcp history undo": "fsmcp history restore", "fsmcp history revert": "fsmcp history restore", "fsmcp history log": "fsmcp history list",
 	"fsmcp history ls": "fsmcp history list", "fsmcp history cat": "fsmcp history show",
