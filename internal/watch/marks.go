@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -18,7 +19,8 @@ import (
 type Marks struct {
 	// Below returns folders, by names without links: everything between one of them and a
 	// followed file is watched as well, since a folder gets no event when one above it is
-	// moved. nil: only the folders of the files are watched.
+	// moved. On Windows each of them is watched with everything below it. nil: only the
+	// folders of the files are watched.
 	Below func() []string
 	// newNotifier makes the notifier; nil means the system's. For tests.
 	newNotifier func() (notifier, error)
@@ -84,7 +86,7 @@ func (m *Marks) start() error {
 		return m.broken
 	}
 	if m.newNotifier == nil {
-		m.newNotifier = newSystem
+		m.newNotifier = newForest
 	}
 	n, err := m.newNotifier()
 	if err != nil {
@@ -124,7 +126,7 @@ func (m *Marks) watch(dir string) error {
 	if known {
 		return nil
 	}
-	if err := m.notifier.Add(dir); err != nil {
+	if err := m.add(dir); err != nil {
 		return err
 	}
 	if !m.notifier.has(dir) { // its events would come under its other name
@@ -136,15 +138,40 @@ func (m *Marks) watch(dir string) error {
 	return nil
 }
 
-// above returns the folders above one, the nearest first, up to one of Below. On other
-// systems than Linux it returns none: a watched folder costs a descriptor for each file in
-// it there.
+// forest is a notifier that can watch a folder with everything below it.
+type forest interface{ AddTree(top string) error }
+
+// add has the notifier watch a folder, or the one of Below that it lies in. A folder that is
+// not there cannot be watched.
+func (m *Marks) add(dir string) error {
+	trees, ok := m.notifier.(forest)
+	if !ok || m.Below == nil {
+		return m.notifier.Add(dir)
+	}
+	for _, top := range m.Below() {
+		if !within(dir, top) || trees.AddTree(top) != nil {
+			continue
+		}
+		_, err := os.Lstat(dir)
+		return err
+	}
+	return m.notifier.Add(dir)
+}
+
+// within reports whether a folder is another one, or lies in it.
+func within(dir, top string) bool {
+	const separator = string(filepath.Separator)
+	return dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, separator)+separator)
+}
+
+// above returns the folders above one, the nearest first, up to one of Below. On macOS it
+// returns none: a watched folder costs a descriptor for each file in it there.
 func (m *Marks) above(dir string) (out []string) {
-	if m.Below == nil || runtime.GOOS != "linux" {
+	if _, trees := m.notifier.(forest); m.Below == nil || runtime.GOOS != "linux" && !trees {
 		return nil
 	}
 	for _, top := range m.Below() {
-		for up := filepath.Dir(dir); up == top || strings.HasPrefix(up, top+string(filepath.Separator)); up = filepath.Dir(up) {
+		for up := filepath.Dir(dir); within(up, top); up = filepath.Dir(up) {
 			out = append(out, up)
 			if up == top {
 				break // the root is its own parent

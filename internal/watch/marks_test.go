@@ -126,8 +126,8 @@ func TestMarksSayThatTheyAreBlind(t *testing.T) {
 // TestMarksOfMovedFolders: a folder that leads to a followed file is moved away, and
 // another takes its name.
 func TestMarksOfMovedFolders(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("!!! NOT TESTED: folders above are watched on Linux alone !!!")
+	if runtime.GOOS == "darwin" {
+		t.Skip("!!! NOT TESTED: folders above are not watched on macOS !!!")
 	}
 	top := t.TempDir()
 	file := filepath.Join(top, "a", "b", "c", "f")
