@@ -177,6 +177,19 @@ func (n *Names) open(dir int, name, path string) (*namesFolder, error) {
 	return f, nil
 }
 
+// leave closes a folder that is about to be removed: on some volumes of Windows its name stays as
+// long as it is open.
+func (n *Names) leave(folder fsys.Stamp) {
+	id := folderID{folder.Dev, folder.Ino}
+	f := n.folders[id]
+	if f == nil {
+		return
+	}
+	n.unsaved = slices.DeleteFunc(n.unsaved, func(u *namesFolder) bool { return u == f })
+	delete(n.folders, id)
+	n.sys.Close(f.fd)
+}
+
 // fail returns an error of the system, as one of the errors of this package where it has a
 // meaning of its own.
 func (n *Names) fail(op, path string, err error) error {

@@ -499,6 +499,7 @@ func (a *awayFile) removeFolder() error {
 		return ErrModified
 	}
 	if err == nil {
+		n.leave(now)
 		err = n.sys.Unlink(m.in.fd, m.name, sys.RemoveFolder)
 		if err == syscall.EINTR || err == syscall.EIO {
 			err = n.sys.Unlink(m.in.fd, m.name, sys.RemoveFolder)

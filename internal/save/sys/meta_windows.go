@@ -41,45 +41,46 @@ type basicInfo struct {
 	_                                   uint32
 }
 
-// handle returns the handle of an open file, which stays the caller's.
-func (w *Windows) handle(fd int) (windows.Handle, error) {
-	f, ok := w.open.get(fd).(interface{ Fd() uintptr })
-	if !ok {
-		return 0, syscall.EBADF
+// at calls f with the handle of an open file or folder.
+func (w *Windows) at(fd int, f func(windows.Handle) error) error {
+	switch object := w.open.get(fd).(type) {
+	case *os.Root:
+		return w.in(fd, f)
+	case interface{ Fd() uintptr }:
+		return f(windows.Handle(object.Fd()))
 	}
-	return windows.Handle(f.Fd()), nil
+	return syscall.EBADF
 }
 
 // again calls f with a further handle of an open file, with this access.
 func (w *Windows) again(fd int, name string, o opening, f func(windows.Handle) error) error {
-	h, err := w.handle(fd)
-	if err != nil {
-		return err
-	}
 	o.share = shareAll
-	if h, err = openAt(h, name, o); err != nil {
-		return err
-	}
-	defer windows.CloseHandle(h)
-	return number(f(h))
+	return w.at(fd, func(h windows.Handle) error {
+		h, err := openAt(h, name, o)
+		if err != nil {
+			return err
+		}
+		defer windows.CloseHandle(h)
+		return number(f(h))
+	})
 }
 
 // Listxattr implements Sys.
-func (w *Windows) Listxattr(fd int) ([]string, error) {
-	names := []string{attrSecurity, attrBasic}
-	h, err := w.handle(fd)
-	if err != nil {
-		return nil, err
-	}
-	ea, err := readExtended(h)
-	if err != nil {
-		return nil, err
-	}
-	if len(ea) > 0 {
-		names = append(names, attrExtended)
-	}
-	streams, err := streamsOf(h)
-	return append(names, streams...), err
+func (w *Windows) Listxattr(fd int) (names []string, err error) {
+	err = w.at(fd, func(h windows.Handle) error {
+		names = []string{attrSecurity, attrBasic}
+		ea, err := readExtended(h)
+		if err != nil {
+			return err
+		}
+		if len(ea) > 0 {
+			names = append(names, attrExtended)
+		}
+		streams, err := streamsOf(h)
+		names = append(names, streams...)
+		return err
+	})
+	return names, err
 }
 
 // offersNone reports whether an error says that the volume, or Wine, has nothing of the kind
@@ -147,24 +148,13 @@ func wideText(b []byte) string {
 
 // Getxattr implements Sys.
 func (w *Windows) Getxattr(fd int, name string) (value []byte, err error) {
-	h, err := w.handle(fd)
-	if err != nil {
-		return nil, err
-	}
 	switch name {
-	case attrBasic:
-		info, err := readBasic(h)
-		value = binary.LittleEndian.AppendUint64(nil, uint64(info.created))
-		return binary.LittleEndian.AppendUint32(value, info.attributes&(keptAttributes|layoutAttributes)), number(err)
-	case attrSecurity:
-		const parts = windows.OWNER_SECURITY_INFORMATION | windows.GROUP_SECURITY_INFORMATION | windows.DACL_SECURITY_INFORMATION
-		sd, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, parts)
-		if err != nil {
-			return nil, number(err)
-		}
-		return append(value, unsafe.Slice((*byte)(unsafe.Pointer(sd)), sd.Length())...), nil
-	case attrExtended:
-		return readExtended(h)
+	case attrBasic, attrSecurity, attrExtended:
+		err = w.at(fd, func(h windows.Handle) (err error) {
+			value, err = attribute(h, name)
+			return err
+		})
+		return value, err
 	}
 	err = w.again(fd, strings.TrimSuffix(name, ":$DATA"), opening{access: windows.FILE_GENERIC_READ}, func(h windows.Handle) error {
 		h, err := duplicate(h)
@@ -180,6 +170,32 @@ func (w *Windows) Getxattr(fd int, name string) (value []byte, err error) {
 		value = []byte{} // nil would mean that there is no such stream
 	}
 	return value, err
+}
+
+// attribute returns what a file or folder has of one name.
+func attribute(h windows.Handle, name string) (value []byte, err error) {
+	switch name {
+	case attrBasic:
+		info, err := readBasic(h)
+		value = binary.LittleEndian.AppendUint64(nil, uint64(info.created))
+		return binary.LittleEndian.AppendUint32(value, info.attributes&(keptAttributes|layoutAttributes)), number(err)
+	case attrSecurity:
+		const parts = windows.OWNER_SECURITY_INFORMATION | windows.GROUP_SECURITY_INFORMATION | windows.DACL_SECURITY_INFORMATION
+		sd, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, parts)
+		if err != nil {
+			return nil, number(err)
+		}
+		return append(value, unsafe.Slice((*byte)(unsafe.Pointer(sd)), sd.Length())...), nil
+	}
+	return readExtended(h)
+}
+
+// Chmod implements Sys. The read-only attribute means nothing for a folder.
+func (w *Windows) Chmod(fd int, mode uint32) error {
+	if _, folder := w.open.get(fd).(*os.Root); folder {
+		return nil
+	}
+	return w.Portable.Chmod(fd, mode)
 }
 
 // duplicate returns another handle, for a file of package os to close.
@@ -280,16 +296,17 @@ func (w *Windows) isOwnedAs(fd int, sd *windows.SECURITY_DESCRIPTOR) bool {
 	if err != nil || want == nil {
 		return err == nil // none is asked for
 	}
-	h, err := w.handle(fd)
-	if err != nil {
-		return false
-	}
-	now, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
-	if err != nil {
-		return false
-	}
-	owner, _, err := now.Owner()
-	return err == nil && owner != nil && owner.Equals(want)
+	same := false
+	err = w.at(fd, func(h windows.Handle) error {
+		now, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+		if err != nil {
+			return err
+		}
+		owner, _, err := now.Owner()
+		same = owner != nil && owner.Equals(want)
+		return err
+	})
+	return err == nil && same
 }
 
 // Calls of ntdll that package windows has not.
