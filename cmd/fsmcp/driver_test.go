@@ -162,18 +162,19 @@ func (d *driver) running(ts *testscript.TestScript) *mcptest.Client {
 // expand puts in the three folders a script may name inside JSON and quotes, and
 // the server's user id. Nothing else is expanded: $& and $1 are text.
 func (d *driver) expand(s string) string {
-	return strings.NewReplacer("$WORK", filepath.ToSlash(d.work), "$HOME", filepath.ToSlash(d.home), "$OUTSIDE", filepath.ToSlash(d.outside), "$UID", strconv.Itoa(d.uid())).Replace(s)
+	return strings.NewReplacer("$WORK", filepath.ToSlash(d.work), "$HOME", filepath.ToSlash(d.home), "$OUTSIDE", filepath.ToSlash(d.outside), "$UID", d.uid()).Replace(s)
 }
 
-// uid is the user that the server runs as.
-func (d *driver) uid() int {
-	if d.asUID != 0 {
-		return d.asUID
+// uid is the user that the server runs as, as the name of its folder in the temporary one
+// has it. Wine's user has the same number everywhere.
+func (d *driver) uid() string {
+	switch {
+	case d.asUID != 0:
+		return strconv.Itoa(d.asUID)
+	case d.windows != nil:
+		return "S-1-5-21-0-0-0-1000"
 	}
-	if d.windows != nil {
-		return -1
-	}
-	return os.Geteuid()
+	return strconv.Itoa(os.Geteuid())
 }
 
 // fold is the other way round, so that what is expected can be written down. Names that

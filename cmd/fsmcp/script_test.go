@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,7 +91,7 @@ func setUpScript(env *testscript.Env) error {
 	if program, err := exec.LookPath("fsmcp"); err == nil {
 		env.Setenv("FSMCP", program)
 	}
-	env.Setenv("UID", strconv.Itoa(d.uid()))
+	env.Setenv("UID", d.uid())
 	env.Values[driverKey{}] = d
 	env.Defer(func() {
 		err := d.cleanUp()

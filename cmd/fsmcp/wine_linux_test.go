@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -170,7 +169,7 @@ func setUpWine(env *testscript.Env, wine *winetest.Wine, hangs string) error {
 	variable := wine.Proxy(d.home, temp, hangs, []string{d.home, d.outside, d.work, wine.Cache()})
 	name, value, _ := strings.Cut(variable, "=")
 	env.Setenv(name, value)
-	env.Setenv("UID", strconv.Itoa(d.uid()))
+	env.Setenv("UID", d.uid())
 	return nil
 }
 

@@ -102,7 +102,7 @@ var layers = map[string]layer{
 	"internal/perm/places":   {never: pure()},
 	"internal/fsys":          {imports: []string{"internal/perm/glob"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/save":          {imports: []string{"internal/fsys", "internal/keylock", "internal/owndir", "internal/perm/glob", "internal/save/sys", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
-	"internal/save/sys":      {imports: []string{"internal/filelock", "internal/fsys", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/save/sys":      {imports: []string{"internal/filelock", "internal/fsys", "internal/owndir", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/text/charset":  {imports: []string{"internal/span"}, never: pure()},
 	"internal/text":          {imports: []string{"internal/span", "internal/text/charset"}, never: pure()},
 	"internal/edit":          {imports: []string{"internal/similar", "internal/span"}, never: pure()},

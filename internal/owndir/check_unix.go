@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"syscall"
 )
 
 // euid is the effective user, asked for once: the check is made at each write.
 var euid = uint32(os.Geteuid())
+
+// user returns the effective user's number.
+func user() string { return strconv.FormatUint(uint64(euid), 10) }
 
 // Check returns an *Error unless the effective user owns a file and no other user
 // may write it.

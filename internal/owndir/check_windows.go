@@ -40,6 +40,20 @@ var accounts = sync.OnceValue(func() []string {
 	return append([]string{user.User.Sid.String()}, powerful...)
 })
 
+// user returns the user's SID.
+func user() string { return accounts()[0] }
+
+// Private returns the security descriptor of a folder that this user, Administrators and
+// SYSTEM alone may use, with all that is made in it. The folder above, as the temporary one
+// may be, can be open to others: nothing is inherited from there.
+var Private = sync.OnceValues(func() (*windows.SECURITY_DESCRIPTOR, error) {
+	list := "D:P"
+	for _, account := range []string{user(), "SY", "BA"} {
+		list += "(A;OICI;FA;;;" + account + ")"
+	}
+	return windows.SecurityDescriptorFromString(list)
+})
+
 // check returns an *Error if another account than those of mine could use rights to a file.
 func check(path string, mine []string, rights uint32) error {
 	found, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)

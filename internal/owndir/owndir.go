@@ -15,7 +15,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -29,7 +28,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Path + " " + e.Why }
 
 // InTemp returns the folder in the temporary directory that is used if the state folder cannot
-// be. It is absolute; temp may be relative, or "" for the
+// be. It is absolute, and has the user in its name; temp may be relative, or "" for the
 // system's.
 func InTemp(temp string) string {
 	if temp == "" {
@@ -38,7 +37,7 @@ func InTemp(temp string) string {
 	if abs, err := filepath.Abs(temp); err == nil {
 		temp = abs
 	}
-	return filepath.Join(temp, "fsmcp-"+strconv.Itoa(os.Geteuid()))
+	return filepath.Join(temp, "fsmcp-"+user())
 }
 
 // Cache returns the folder for compiled code of fsmcp's programs; "" if the system names

@@ -87,8 +87,11 @@ func (e *StateError) Error() string {
 	if e.Dir == "" {
 		return "fsmcp's state folder is not used: the environment names no place for it"
 	}
-	return fmt.Sprintf("fsmcp's state folder %s is not used: %v", e.Dir, e.Err)
+	return fmt.Sprintf("fsmcp's state folder %s is not used: %s", e.Dir, unended(e.Err))
 }
+
+// unended returns the words of an error without a full stop, which those of Windows end with.
+func unended(err error) string { return strings.TrimSuffix(err.Error(), ".") }
 
 // Unwrap gives the reason to errors.Is.
 func (e *StateError) Unwrap() error { return e.Err }
@@ -101,7 +104,7 @@ type NoStateError struct {
 }
 
 func (e *NoStateError) Error() string {
-	return fmt.Sprintf("%v: %v; %s is not used either: %v", ErrNoState, e.State, e.Dir, e.Temp)
+	return fmt.Sprintf("%v: %v; %s is not used either: %s", ErrNoState, e.State, e.Dir, unended(e.Temp))
 }
 
 // Unwrap gives ErrNoState and both reasons to errors.Is.

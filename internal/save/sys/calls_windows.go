@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // Windows is the system by calls of its own where package os has none: a file is kept from
@@ -297,6 +298,25 @@ func (w *Windows) GetLease(fd int) (int, error) {
 		return ReadLease, nil
 	}
 	return NoLease, nil
+}
+
+// Mkdir implements Sys. A folder with a mode for its owner alone is owndir.Private.
+func (w *Windows) Mkdir(dir int, name string, mode uint32) error {
+	if mode&0o077 != 0 {
+		return w.Portable.Mkdir(dir, name, mode)
+	}
+	private, err := owndir.Private()
+	if err != nil {
+		return number(err)
+	}
+	return w.named(dir, name, func(root windows.Handle, name string) error {
+		h, err := openAt(root, name, opening{access: windows.FILE_LIST_DIRECTORY, share: shareAll, disposition: windows.FILE_CREATE,
+			options: windows.FILE_DIRECTORY_FILE, security: private})
+		if err == nil {
+			windows.CloseHandle(h)
+		}
+		return err
+	})
 }
 
 // fileRenameInformationEx is the class of a rename with flags (source: wdm.h).
