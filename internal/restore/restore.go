@@ -11,9 +11,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -180,9 +183,21 @@ func removeFolders(f File) {
 	for _, e := range f.Entries {
 		dir := e.Path
 		for range e.NewDirs {
-			if dir = filepath.Dir(dir); syscall.Rmdir(dir) != nil {
+			if dir = filepath.Dir(dir); removeFolder(dir) != nil {
 				break
 			}
+		}
+	}
+}
+
+// removeFolder removes a folder if it is empty. On some volumes of Windows a name that was just
+// removed stays until its last handle is closed, for which this waits.
+func removeFolder(dir string) error {
+	const timeout, step = 500 * time.Millisecond, 5 * time.Millisecond
+	for end := time.Now().Add(timeout); ; time.Sleep(step) {
+		err := syscall.Rmdir(dir)
+		if runtime.GOOS != "windows" || !errors.Is(err, fs.ErrExist) || time.Now().After(end) { // ErrExist: it is not empty
+			return err
 		}
 	}
 }
