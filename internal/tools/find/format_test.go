@@ -296,6 +296,7 @@ func TestStartOnWindows(t *testing.T) {
 		{"", `C:\proj\**\*.txt`, "C:/proj", "**/*.txt"}, {"", "C:/proj/*.txt", "C:/proj", "/*.txt"}, {"", `\\?\C:\proj\*.txt`, "C:/proj", "/*.txt"},
 		{"", `C:\*.txt`, "C:/", "/*.txt"}, {"", "//c/proj/**/a", "C:/proj", "**/a"}, {"", `~\x\*`, "~/x", "/*"},
 		{"", `%APPDATA%\x\*`, "C:/Users/[u]/AppData/x", "/*"}, {`C:\proj\src`, `..\lib\*.go`, "C:/proj/lib", "/*.go"}, {`C:\w`, `a\`, `C:\w`, "a/"},
+		{"", "/*", "/", "/*"}, {`C:\w`, `\src\*.go`, "/src", "/*.go"}, // which Read refuses: no drive is named
 	} {
 		pattern, err := written(on, "pattern", c.pattern)
 		if start, rest := startOf(on, c.path, pattern); err != nil || start != c.start || rest != c.rest {
