@@ -4,6 +4,7 @@ package faults
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -26,11 +27,8 @@ type wineSecrets struct {
 func newWineSecrets(t *testing.T) (p wineSecrets) {
 	p.winePlace = newWinePlace(t)
 	p.name = winetest.Name(p.ws)
-	for file, text := range map[string]string{"secrets/key.txt": "old " + topSecret + "\n", "secrets/second.txt": topSecret + "\n",
-		"open/a.txt": "plain\n", "open/CLAUDE.md": "a hint\n"} {
-		must(t, os.MkdirAll(p.file(file[:strings.Index(file, "/")]), 0o755))
-		must(t, os.WriteFile(p.file(file), []byte(text), 0o644))
-	}
+	p.fill(t)
+	must(t, os.WriteFile(p.file("secrets/key.txt"), []byte("old "+topSecret+"\n"), 0o644))
 	s := p.serve(t, p.name)
 	defer s.end()
 	mustCall(t, s.Client, "Read", args{"file_path": p.name + `\secrets\key.txt`})
@@ -73,13 +71,59 @@ func (p wineSecrets) leaks(t *testing.T, flags ...string) (found []string) {
 	check("Grep", topSecret, "Grep", args{"pattern": "TOPSECRET", "output_mode": "content"})
 	check("hints", "CLAUDE.md", "Read", args{"file_path": p.name + `\open\a.txt`})
 	check("names", "key.txt", "Read", args{"file_path": p.name + `\secrets\kex.txt`})
-	res, err := s.Call("Edit", args{"file_path": p.name + `\secrets\key.txt`, "old_string": topSecret, "new_string": topSecret + "8"})
-	must(t, err)
-	if !res.IsError || strings.Contains(res.Text, topSecret) {
-		found = append(found, "Edit")
-		must(t, os.WriteFile(p.file("secrets/key.txt"), []byte(topSecret+"\n"), 0o644))
+	return append(found, p.changes(t, s)...)
+}
+
+// wineChanges are the calls that change something in the secret folder, or take it from there.
+func wineChanges(ws string) map[string]struct {
+	tool string
+	args args
+} {
+	key, open := ws+`\secrets\key.txt`, ws+`\open\`
+	edit := args{"old_string": topSecret, "new_string": topSecret + "8"}
+	return map[string]struct {
+		tool string
+		args args
+	}{
+		"Edit":               {"Edit", args{"file_path": key, "old_string": topSecret, "new_string": topSecret + "8"}},
+		"MultiEdit":          {"MultiEdit", args{"file_path": key, "edits": []args{edit}}},
+		"Move away":          {"Move", args{"from": key, "to": open + "moved.txt"}},
+		"Move by pattern":    {"Move", args{"from": ws + `\secrets\*.txt`, "to": open}},
+		"Move of all":        {"Move", args{"from": ws + `\SECRETS`, "to": ws + `\found`}},
+		"Move there":         {"Move", args{"from": open + "a.txt", "to": ws + `\secrets\a.txt`}},
+		"copy":               {"Move", args{"from": key, "to": open + "copy.txt", "copy": true}},
+		"Delete":             {"Delete", args{"paths": []string{key}}},
+		"Delete of all":      {"Delete", args{"paths": []string{ws + `\secrets`}, "recursive": true}},
+		"Delete by wildcard": {"Delete", args{"paths": []string{ws + `\secrets\*`}}},
+	}
+}
+
+// changes returns which of wineChanges are made, or show the secret, and undoes them.
+func (p wineSecrets) changes(t *testing.T, s wineServer) (found []string) {
+	for what, c := range wineChanges(p.name) {
+		res, err := s.Call(c.tool, c.args)
+		must(t, err)
+		key, _ := os.ReadFile(p.file("secrets/key.txt"))
+		second, _ := os.ReadFile(p.file("secrets/second.txt"))
+		if !res.IsError || strings.Contains(res.Text, topSecret) || string(key) != topSecret+"\n" || string(second) != topSecret+"\n" {
+			found = append(found, what)
+		}
+		p.fill(t)
 	}
 	return found
+}
+
+// fill puts the files back that a change has taken away.
+func (p wineSecrets) fill(t *testing.T) {
+	for _, name := range []string{"found", "open/moved.txt", "open/key.txt", "open/second.txt", "open/copy.txt", "secrets/a.txt"} {
+		must(t, os.RemoveAll(p.file(name)))
+	}
+	for file, text := range map[string]string{"secrets/key.txt": topSecret + "\n", "secrets/second.txt": topSecret + "\n", "open/a.txt": "plain\n", "open/CLAUDE.md": "a hint\n"} {
+		must(t, os.MkdirAll(p.file(file[:strings.Index(file, "/")]), 0o755))
+		if was, err := os.ReadFile(p.file(file)); err != nil || string(was) != text {
+			must(t, os.WriteFile(p.file(file), []byte(text), 0o644))
+		}
+	}
 }
 
 // remembers returns by which commands the history shows the secret.
@@ -99,7 +143,8 @@ func TestWineDenyRules(t *testing.T) {
 	t.Parallel()
 	p := newWineSecrets(t)
 	control := append(p.leaks(t), p.remembers(t)...)
-	for _, what := range []string{"Read", "Read in capitals", "Glob", "Grep", "hints", "names", "Edit", "history show", "history diff"} {
+	ways := []string{"Read", "Read in capitals", "Glob", "Grep", "hints", "names", "history show", "history diff"}
+	for _, what := range slices.AppendSeq(ways, maps.Keys(wineChanges(p.name))) {
 		if !slices.Contains(control, what) {
 			t.Errorf("the control arm: %s shows nothing", what)
 		}

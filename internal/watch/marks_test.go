@@ -157,6 +157,9 @@ func TestMarksOfMovedFolders(t *testing.T) {
 			t.Errorf("what is not there is followed: %v", err)
 		}
 	}
+	if nativetest.Wine() {
+		t.Skip("!!! NOT TESTED: Wine names what happens in a folder that was moved by its old name !!!")
+	}
 	if fresh, err := m.Follow(file); !fresh || err != nil {
 		t.Errorf("%v, %v", fresh, err)
 	}
