@@ -5,6 +5,7 @@ package winetest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,17 +27,18 @@ const Variable = "FSMCP_WINE_PROXY"
 
 // settings tell a proxy which program it stands for.
 type settings struct {
-	Words []string // the program and its first arguments; of these
-	Home  int      // this one is the home
+	Words []string // the program and its first arguments
+	Home  string   // of the user, unless HOME has another
+	Temp  string
 	Roots []string
-	Base  string // the assignment that says where Wine is
-	Hangs string // the file that gets a line for each process that hung
-	Path  string // the folder of programs that stand for those of Linux
+	Wine  []string // assignments that say where Wine is
+	Hangs string   // the file that gets a line for each process that hung
+	Path  string   // the folder of programs that stand for those of Linux
 }
 
 // Proxy returns the assignment that makes RunProxy run the program for a script.
 func (w *Wine) Proxy(home, temp, hangs string, roots []string) string {
-	b, _ := json.Marshal(settings{Words: w.Words(home, temp, w.FSMCP()), Home: 4, Roots: roots, Base: w.baseVariable(), Hangs: hangs, Path: w.relayedDir()})
+	b, _ := json.Marshal(settings{Words: w.words(w.FSMCP()), Home: home, Temp: temp, Roots: roots, Wine: w.variables(), Hangs: hangs, Path: w.relayedDir()})
 	return Variable + "=" + string(b)
 }
 
@@ -54,16 +56,13 @@ func RunProxy() int {
 	}
 	n := Names{Roots: s.Roots}
 	words := slices.Clone(s.Words)
-	if home := os.Getenv("HOME"); home != "" {
-		words[s.Home] = n.ToWindows(home)
-	}
 	for _, a := range os.Args[1:] {
 		words = append(words, n.ToWindows(a))
 	}
 	run := &proxied{names: n, token: fmt.Sprintf("FSMCP_WINE_PROCESS=%d-%d", os.Getpid(), time.Now().UnixNano()), hangs: s.Hangs}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	cmd.Env = append(run.environment(), s.Base)
+	cmd.Env = slices.Concat(run.environment(), user(cmp.Or(os.Getenv("HOME"), s.Home), s.Temp), s.Wine)
 	if relay, err := n.relay(); err == nil {
 		cmd.Env = append(cmd.Env, RelayVariable+"="+relay, "WINEPATH="+Name(s.Path))
 	}
@@ -190,21 +189,38 @@ func (i *idleness) of(pids []int) time.Duration {
 // hung reports whether a process has ended but for one thread, for at least a second. About
 // one in 150 processes of Wine 8 and 10 does so: its main thread is a zombie.
 func (p *proxied) hung() bool {
-	if !p.isHalfEnded() {
+	if len(halfEnded(p.token)) == 0 {
 		return false
 	}
 	time.Sleep(time.Second)
-	return p.isHalfEnded()
+	return len(halfEnded(p.token)) > 0
 }
 
-func (p *proxied) isHalfEnded() bool {
-	for _, pid := range p.processes() {
+// halfEnded returns the processes with the token of which the main thread has ended, and
+// another has not.
+func halfEnded(token string) (pids []int) {
+	for _, pid := range Processes(token) {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if _, after, ok := bytes.Cut(stat, []byte(") ")); ok && after[0] == 'Z' {
-			return true
+			pids = append(pids, pid)
 		}
 	}
-	return false
+	return pids
+}
+
+// reap kills processes that hang when they end, for as long as this process lives. Their
+// output is complete.
+func reap(token string) {
+	var before []int
+	for range time.Tick(time.Second) {
+		now := halfEnded(token)
+		for _, pid := range now {
+			if slices.Contains(before, pid) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		before = now
+	}
 }
 
 // processes returns the processes with the token in their environment. That of a process

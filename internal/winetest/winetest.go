@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,9 +20,11 @@ import (
 
 // Wine runs programs for Windows.
 type Wine struct {
-	script string // .ci/wine
-	dir    string // of the programs that were built
-	base   string // where the script keeps Wine
+	script string    // .ci/wine
+	dir    string    // of the programs that were built
+	base   string    // where the script keeps Wine
+	stays  io.Closer // the input of the program that stays: it ends when this is closed
+	ns     string    // the mount namespace of the program that stays, if it has one of its own
 }
 
 // FSMCP is the program under test, without Media beside it; Helper is this package's own.
@@ -94,8 +97,9 @@ func (w *Wine) build(root string) error {
 }
 
 // stay starts a program for Windows that waits as long as this process lives, and returns
-// once it has answered: then Wine is up. Without one the server of Wine and its services
-// start anew for each program. On a busy machine they take minutes.
+// once it has answered: then Wine is up, and takes each program's environment from the one
+// that starts it. Without it the server of Wine and its services start anew for each
+// program. On a busy machine they take minutes.
 func (w *Wine) stay() error {
 	var err error
 	for range 3 {
@@ -107,7 +111,7 @@ func (w *Wine) stay() error {
 }
 
 func (w *Wine) tryToStay() error {
-	cmd := w.Command(os.TempDir(), w.Helper(), "serve")
+	cmd := w.Command(os.TempDir(), w.Helper(), "stay")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -118,29 +122,57 @@ func (w *Wine) tryToStay() error {
 	}
 	timer := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
-	if _, err := io.WriteString(in, "nothing\n"); err != nil {
+	if _, err := io.WriteString(in, "\n"); err != nil {
 		return fmt.Errorf("the start of Wine: %w", err)
 	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	answer, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil && strings.TrimSpace(answer) != "ok" {
+		err = errors.New(answer)
+	}
+	if err != nil {
 		return fmt.Errorf("the start of Wine: %w", err)
 	}
-	return nil
+	go reap(testerToken)
+	w.stays = in
+	return w.enter(cmd.Process.Pid)
 }
 
-// Words are the program and its first arguments that run a program for Windows under Wine,
-// for a user with that home.
-func (w *Wine) Words(home, temp, exe string) []string {
-	return []string{w.script, "run", w.Helper(), "launch", Name(home), Name(temp), Name(exe)}
+// testerToken is in the environment of the programs that Command starts.
+var testerToken = fmt.Sprintf("FSMCP_WINE_TESTER=%d.", os.Getpid())
+
+// enter has other programs start in the mount namespace of the one that stays: to make one
+// for each took longer than the start of a small program.
+func (w *Wine) enter(pid int) error {
+	ns := fmt.Sprintf("/proc/%d/ns/mnt", pid)
+	theirs, err := os.Readlink(ns)
+	own, err2 := os.Readlink("/proc/self/ns/mnt")
+	if err == nil && err2 == nil && theirs != own {
+		w.ns = ns
+	}
+	return errors.Join(err, err2)
 }
 
-// baseVariable tells the script where Wine is, if HOME is another.
-func (w *Wine) baseVariable() string { return "FSMCP_WINE_DIR=" + w.base }
+// words are the program and its first arguments that run a program for Windows under Wine.
+func (w *Wine) words(exe string) []string { return []string{w.script, "run", exe} }
 
-// Command runs a program with its arguments as they are. It ends with the caller.
+// variables tell the script where Wine is, whatever HOME is.
+func (w *Wine) variables() []string {
+	return []string{"FSMCP_WINE_DIR=" + w.base, "FSMCP_WINE_NAMESPACE=" + w.ns}
+}
+
+// user returns the environment of a user with a home and a folder for temporary files.
+func user(home, temp string) []string {
+	home = Name(home)
+	return []string{"USERPROFILE=" + home, "APPDATA=" + home + `\AppData\Roaming`, "LOCALAPPDATA=" + home + `\AppData\Local`,
+		"WINETMP=" + Name(temp), "WINETEMP=" + Name(temp)}
+}
+
+// Command runs a program with its arguments as they are. It ends with the caller, and is
+// killed if Wine lets it hang when it ends.
 func (w *Wine) Command(home, exe string, args ...string) *exec.Cmd {
-	words := append(w.Words(home, home, exe), args...)
+	words := append(w.words(exe), args...)
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Env = append(os.Environ(), w.baseVariable())
+	cmd.Env = slices.Concat(os.Environ(), user(home, home), w.variables(), []string{testerToken})
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
