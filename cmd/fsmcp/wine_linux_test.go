@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"os/exec"
@@ -59,7 +58,7 @@ func TestScriptsUnderWine(t *testing.T) {
 		for _, file := range files {
 			name := scriptName(file)
 			reason := differ[name]
-			if mode != "all" && (reason != "" || !isInPart(t, file)) {
+			if !isChosen(t, mode, file, reason) {
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
@@ -75,19 +74,44 @@ func TestScriptsUnderWine(t *testing.T) {
 		t.Name(), count.passed, time.Since(begin).Round(time.Second), len(count.hung), len(differ), len(files))
 }
 
-// quickUnderWine begins the names of scripts that need few processes and wait for nothing.
-var quickUnderWine = regexp.MustCompile(`^(cli|edit|encoding|gate|hint|notebook|path|perm|proto|read|write)_|_on_windows$`)
+var (
+	// scriptSteps are what stands before the files of a script.
+	scriptSteps = regexp.MustCompile(`(?s)^(.*?)(\n-- |$)`)
+	// programStart matches a line that starts a program for Windows.
+	programStart = regexp.MustCompile(`(?m)^(\[[^\]\n]*\] ?|! ?|\? ?)*(serve|restart|exec fsmcp|hold-open-for-writing)\b`)
+	// slowStep matches a line that waits for an event, measures, reads documents or pictures, or
+	// makes something large, and a script with a hook, which starts programs of its own.
+	slowStep = regexp.MustCompile(`(?m)^(\[[^\]\n]*\] ?|! ?|\? ?)*(took|spent|resident-at-most|told-of|denies|stderr-says|release|calls|call-until-ready|` +
+		`media|office|pdf|drawings|scans|image|picture|pictures|sparse|repeat|numbered)\b|"command": ?\[`)
+	// waiting begins the names of scripts whose answers follow changes that fsmcp has to notice.
+	waiting = regexp.MustCompile(`^(reminder|settings)_`)
+)
 
-// isInPart chooses more than half of the quick scripts, by their names: a new script changes
-// the choice of no other. Scripts that start programs of Unix are slower.
+// isChosen reports whether FSMCP_WINE chooses a script.
+func isChosen(t *testing.T, mode, file, reason string) bool {
+	switch mode {
+	case "all":
+		return true
+	case "part":
+		return reason == "" && isInPart(t, file)
+	}
+	chosen, err := regexp.MatchString(mode, scriptName(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chosen
+}
+
+// isInPart chooses the scripts that start one or two programs and wait for nothing, and
+// those for Windows alone. Scripts that start programs of Unix are slower.
 func isInPart(t *testing.T, file string) bool {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := scriptName(file)
-	chosen := isForWindows(file) || crc32.ChecksumIEEE([]byte(name))%10 < 8
-	return chosen && quickUnderWine.MatchString(name) && (isForWindows(file) || unixProgram(string(b)) == "")
+	steps := scriptSteps.FindStringSubmatch(string(b))[1]
+	quick := !slowStep.Match(b) && !waiting.MatchString(scriptName(file)) && unixProgram(string(b)) == ""
+	return isForWindows(file) || quick && len(programStart.FindAllString(steps, -1)) <= 2
 }
 
 type wineCount struct {
