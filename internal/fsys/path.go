@@ -17,8 +17,9 @@ type Path struct {
 	folder   bool
 }
 
-// Named returns a Path for what is no file: String returns the name itself.
-func Named(name string) Path { return Path{given: name, name: name} }
+// Named returns a Path for a name in the system's own spelling, or for what is no file: String
+// returns the name itself.
+func Named(name string) Path { return Path{given: name, name: name, windows: onWindows} }
 
 // String is the absolute, cleaned name, in the system's own spelling.
 func (p Path) String() string { return p.name }
