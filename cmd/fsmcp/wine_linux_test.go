@@ -75,7 +75,7 @@ func TestScriptsUnderWine(t *testing.T) {
 }
 
 var (
-	// scriptSteps are what stands before the files of a script.
+	// scriptSteps matches the part of a script before its files.
 	scriptSteps = regexp.MustCompile(`(?s)^(.*?)(\n-- |$)`)
 	// programStart matches a line that starts a program for Windows.
 	programStart = regexp.MustCompile(`(?m)^(\[[^\]\n]*\] ?|! ?|\? ?)*(serve|restart|exec fsmcp|hold-open-for-writing)\b`)

@@ -196,8 +196,8 @@ func (p *proxied) hung() bool {
 	return len(halfEnded(p.token)) > 0
 }
 
-// halfEnded returns the processes with the token of which the main thread has ended, and
-// another has not.
+// halfEnded returns the processes with the token whose main thread has ended while another
+// one has not.
 func halfEnded(token string) (pids []int) {
 	for _, pid := range Processes(token) {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
