@@ -3,6 +3,7 @@
 package save
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/shortrun"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // faults are the errors that the matrix tries at every call.
@@ -44,10 +46,16 @@ type faultCase struct {
 	network bool
 	links   bool
 	xattr   bool
+	early   bool // the new bytes are begun beforehand, by Stage
 }
 
 var faultCases = []faultCase{
 	{name: "replace", file: "f", old: "old content\n", new: "new\n"},
+	{name: "early", file: "f", old: "old content\n", new: "new\n", early: true},
+	{name: "early, no lease", file: "f", old: "old content\n", new: "new\n", early: true, system: poorer{noLease: true}},
+	{name: "early, no exchange", file: "f", old: "old content\n", new: "new\n", early: true, system: poorer{noExchange: true, noUnnamed: true}},
+	{name: "early, in place", file: "f", old: "old content\n", new: "new\n", early: true, system: poorer{busy: true}},
+	{name: "early, given up", file: "f", old: "old content\n", new: "old content\n", early: true},
 	{name: "create", file: "f", old: "(missing)", new: "new\n"},
 	{name: "create with folders", file: "a/b/f", old: "(missing)", new: "new\n"},
 	{name: "attributes", file: "f", old: "old content\n", new: "new\n", xattr: true},
@@ -173,6 +181,9 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 	if c.new == "(missing)" {
 		do = func(s *Saver, path, _ string) (Outcome, error) { return removeFile(s, path) }
 	}
+	if c.early {
+		do = c.begunEarly
+	}
 	out, err := do(d.save, d.path(c.file), c.new)
 	closed := d.save.Close()
 	c.judge(t, d, name, out, err, stays)
@@ -192,6 +203,18 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 		t.Errorf("%s: after the sweep %q (error %v)", name, content, err)
 	}
 	c.noStray(t, d, name, out, stays)
+}
+
+// begunEarly replaces the content by way of Stage, or gives that up.
+func (c faultCase) begunEarly(s *Saver, path, content string) (Outcome, error) {
+	return transact(s, path, func(x *Txn) (Outcome, error) {
+		splices := []span.Splice{{End: int64(len(c.old)), New: []byte(content)}}
+		x.Stage(splices)
+		if c.old == c.new {
+			return Outcome{}, nil
+		}
+		return x.Replace(context.Background(), splices)
+	})
 }
 
 // desk makes the old file; testing's own temporary folders would be too slow for

@@ -19,6 +19,7 @@ type note struct {
 	mu      sync.Mutex
 	size    int64
 	folders map[string]bool
+	pending map[string]func() error // of folders whose note is not on disk yet
 }
 
 // start makes the note.
@@ -32,35 +33,40 @@ func (n *note) start() error {
 		sys.Remove(n.s.sys, n.dir, made.Name)
 		return made.LockErr
 	}
-	n.fd, n.name, n.folders = made.FD, made.Name, make(map[string]bool)
+	n.fd, n.name, n.folders, n.pending = made.FD, made.Name, make(map[string]bool), make(map[string]func() error)
 	return nil
 }
 
 // add notes a folder, once. The function that it returns waits until the note would survive
 // a loss of power; the caller has a sync of its own to do meanwhile. A second note of one
-// folder costs nothing.
+// folder costs nothing, and one beside the first waits for that.
 func (n *note) add(folder string) (noted func() error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.folders[folder] {
 		return func() error { return nil }
 	}
+	if noted := n.pending[folder]; noted != nil {
+		return noted
+	}
 	line := strconv.Quote(folder) + "\n"
 	if err := sys.WriteAll(n.s.sys, n.fd, []byte(line), n.size); err != nil {
 		return func() error { return err }
 	}
 	n.size += int64(len(line))
-	synced := make(chan error, 1)
-	go func() { synced <- n.sync() }()
-	return func() error {
-		err := <-synced
+	noted = sync.OnceValue(func() error {
+		err := n.sync()
+		n.mu.Lock()
+		defer n.mu.Unlock()
 		if err == nil {
-			n.mu.Lock()
 			n.folders[folder] = true
-			n.mu.Unlock()
 		}
+		delete(n.pending, folder)
 		return err
-	}
+	})
+	n.pending[folder] = noted
+	go noted()
+	return noted
 }
 
 func (n *note) sync() error {

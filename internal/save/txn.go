@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
@@ -18,6 +19,8 @@ type Txn struct {
 	missing []string // folders to be made below the deepest that exists
 	before  func() error
 	used    bool
+	early   *exchange    // that Stage has begun; nil: none
+	staging func() error // waits for it
 }
 
 // Begin opens the file that t leads to. On Linux it makes sure that no program is in the
@@ -93,12 +96,31 @@ func (x *Txn) Known(size int64, sum func() [32]byte) {
 // once.
 func (x *Txn) Before(f func() error) { x.before = f }
 
+// Stage begins to write and sync the new bytes beside the old ones, so that several files are
+// written at once. Replace with the same splices waits for it and goes on; Close gives it up.
+// Where files are not replaced by an exchange it does nothing.
+func (x *Txn) Stage(c []span.Splice) {
+	s, ok := x.firstStrategy().(*exchange)
+	if !ok || x.used || x.staging != nil || !span.Fit(c, x.old.was.Size) {
+		return
+	}
+	wait := sync.OnceValue(func() error { return s.stage(c) })
+	x.early, x.staging = s, wait
+	go func() {
+		defer func() { _ = recover() }() // a panic comes out again where it is waited for
+		wait()
+	}()
+}
+
 // Replace puts the old content with the splices applied in place of the old one
 // and reports what it did. With ErrModified, ErrExists and ErrVanished the other
 // program's bytes are in place, with *IOError those that it says; Outcome.Saved
 // counts in either case. A ctx that is done stops it before it begins, never
 // halfway. A transaction is good for one Replace.
 func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Outcome, error) {
+	if x.early != nil {
+		return x.change(ctx, x.early, c)
+	}
 	return x.change(ctx, x.firstStrategy(), c)
 }
 
@@ -114,6 +136,11 @@ func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
 // Close ends the transaction, done or not. It may be called again.
 func (x *Txn) Close() {
 	x.used = true
+	if x.staging != nil {
+		x.staging()
+		x.staging = nil
+		x.early.discard()
+	}
 	if x.old != nil {
 		x.old.close()
 	}
@@ -170,9 +197,19 @@ func (x *Txn) change(ctx context.Context, s strategy, c []span.Splice) (out Outc
 	return out, err
 }
 
+// stage prepares a change, or waits for Stage.
+func (x *Txn) stage(s strategy, c []span.Splice) error {
+	if x.staging == nil {
+		return s.stage(c)
+	}
+	wait := x.staging
+	x.staging = nil
+	return wait()
+}
+
 // try changes the file in one way.
 func (x *Txn) try(s strategy, c []span.Splice) (Outcome, error) {
-	err := s.stage(c)
+	err := x.stage(s, c)
 	if err == nil && x.before != nil {
 		err = x.before() // the history has the old bytes
 	}
