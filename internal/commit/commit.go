@@ -149,37 +149,70 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 // lease, plan again if the bytes differ, ask again, and replace the file while the history
 // records the old bytes.
 func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock *save.Locks, c *Change) (m applied) {
+	r, out := w.ready(ctx, s, lock, c)
+	if r == nil {
+		return applied{Outcome: out}
+	}
+	defer r.close()
+	return w.make(ctx, r)
+}
+
+// readyChange is a change that fits the file, which is open with its lease.
+type readyChange struct {
+	was    *toolcall.Target // as the call found it
+	now    *toolcall.Target
+	txn    *save.Txn
+	change *Change
+}
+
+func (r *readyChange) close() {
+	r.txn.Close()
+	r.now.Drop()
+	r.now.Close()
+}
+
+// ready takes the first steps of locked: to the question. Without a readyChange the outcome is
+// that of the change.
+func (w *committing) ready(ctx context.Context, s *toolcall.Target, lock *save.Locks, c *Change) (r *readyChange, out toolcall.Outcome) {
 	now, out := w.openAgain(s, lock)
 	if out.Err != nil {
-		return applied{Outcome: out}
+		return nil, out
 	}
-	defer now.Close()
-	defer now.Drop()
 	txn, err := w.by.Saver.Begin(ctx, now.Target) // takes the lease
 	if err != nil {
-		return applied{Outcome: toolcall.Failed(err)}
+		now.Drop()
+		now.Close()
+		return nil, toolcall.Failed(err)
 	}
-	defer txn.Close()
-	old := txn.Old()
-	if now.Hidden != s.Hidden || !fits(c, old) {
+	r = &readyChange{s, now, txn, c}
+	if now.Hidden != s.Hidden || !fits(c, txn.Old()) {
 		*c = Change{} // which holds the file: it must not be in memory twice
 		s.Drop()
-		c = w.plan(ctx, now, old)
+		r.change = w.plan(ctx, now, txn.Old())
 	}
-	if c.Nothing() {
-		return applied{Outcome: c.Outcome}
+	if r.change.Nothing() {
+		out = r.change.Outcome
+		r.close()
+		return nil, out
 	}
-	if out := w.by.needsConsent(now, c); out.Err != nil { // the rules have changed
-		return applied{Outcome: out}
+	if out := w.by.needsConsent(now, r.change); out.Err != nil { // the rules have changed
+		r.close()
+		return nil, out
 	}
+	return r, out
+}
+
+// make makes a change that is ready.
+func (w *committing) make(ctx context.Context, r *readyChange) (m applied) {
+	now, c, old := r.now, r.change, r.txn.Old()
 	if err := w.by.Auditor.Begin(w.call, now); err != nil {
 		return applied{Outcome: toolcall.Failed(err)}
 	}
 	recorded := w.by.startRecording(ctx, func() (history.Change, error) { return w.by.describe(w.call, now, old, c) })
-	saved, err := replace(ctx, txn, c, recorded)
+	saved, err := replace(ctx, r.txn, c, recorded)
 	mark, _ := recorded() // its error is that of the change
 	defer mark.Done()
-	s.Links = now.Links
+	r.was.Links = now.Links
 	if err != nil {
 		return applied{Outcome: toolcall.Failed(w.by.notMade(mark, saved, err))}
 	}
@@ -297,14 +330,28 @@ func (w *committing) openAgain(s *toolcall.Target, lock *save.Locks) (*toolcall.
 // replace makes the change. The history has recorded the old bytes before the new ones
 // can be seen.
 func replace(ctx context.Context, txn *save.Txn, c *Change, recorded waitForMark) (save.Outcome, error) {
-	if c.From != nil && c.Stamp.Size <= state.InMemory {
-		txn.Known(c.Stamp.Size, func() [32]byte { return c.From.Sum() })
-	}
+	c.know(txn)
 	txn.Before(func() error { _, err := recorded(); return err })
 	if c.Remove {
 		return txn.Remove(ctx)
 	}
 	return txn.Replace(ctx, c.Splices)
+}
+
+// know tells a transaction the digest of the old bytes, if the change has it.
+func (c *Change) know(txn *save.Txn) {
+	if c.From != nil && c.Stamp.Size <= state.InMemory {
+		txn.Known(c.Stamp.Size, func() [32]byte { return c.From.Sum() })
+	}
+}
+
+// stage has the new bytes written and synced beside the old ones, while those of other files
+// are.
+func (r *readyChange) stage() {
+	if !r.change.Remove {
+		r.change.know(r.txn)
+		r.txn.Stage(r.change.Splices)
+	}
 }
 
 // notMade notes that a change was not made, unless it was after all.

@@ -1,8 +1,8 @@
 package commit
 
-// SetTogether bounds the names that a call looks at together. It returns a function that againes
-// it.
-func SetTogether(n int) (again func()) {
+// SetTogether bounds the names that a call looks at together, until the function that it returns
+// is called.
+func SetTogether(n int) (reset func()) {
 	was := together
 	together = n
 	return func() { together = was }

@@ -68,6 +68,7 @@ type manyFile struct {
 	name   string
 	edits  []int
 	change *Change
+	ready  *readyChange // while it is being saved
 	made   applied
 	out    toolcall.Outcome
 }
@@ -333,21 +334,60 @@ func (m *manyEdits) checkFile(ctx context.Context, f *manyFile, locks *save.Lock
 	return f.change.Outcome
 }
 
-// saveAll saves one file after the other, up to the first that fails.
+// saveAll saves one file after the other, up to the first that fails. The bytes of some files
+// are written and synced at once beforehand: the disk makes that last together.
 func (m *manyEdits) saveAll(ctx context.Context, locks *save.Locks) {
-	for i, f := range m.files {
-		if i > 0 && time.Since(m.begun) > manyTime {
-			f.out = toolcall.Failed(refusal.New(refusal.NoTimeLeft))
+	for rest := m.files; len(rest) > 0; {
+		n := min(stagedTogether, len(rest))
+		if !m.saveSome(ctx, locks, rest[:n]) {
 			return
 		}
-		f.made = f.work.locked(ctx, f.target, locks, f.change)
+		rest = rest[n:]
+	}
+}
+
+// stagedTogether bounds the files that are open with their new bytes beside them.
+const stagedTogether = 20
+
+// saveSome saves some files in order, and reports whether all could be saved. What is ready
+// before a file that is not is saved.
+func (m *manyEdits) saveSome(ctx context.Context, locks *save.Locks, files []*manyFile) (ok bool) {
+	defer func() {
+		for _, f := range files {
+			if f.ready != nil {
+				f.ready.close()
+				f.ready = nil
+			}
+		}
+	}()
+	last := len(files)
+	for i, f := range files {
+		if f.ready, f.out = f.work.ready(ctx, f.target, locks, f.change); f.out.Err != nil {
+			last = i
+			m.moved = f == m.files[0] && isElsewhere(f.out.Err)
+			break
+		}
+		if f.ready != nil {
+			f.ready.stage()
+		}
+	}
+	for _, f := range files[:last] {
+		if f.ready == nil {
+			continue // there is nothing to do
+		}
+		if f != m.files[0] && time.Since(m.begun) > manyTime {
+			f.out = toolcall.Failed(refusal.New(refusal.NoTimeLeft))
+			return false
+		}
+		f.made = f.work.make(ctx, f.ready)
 		f.out = f.made.Outcome
 		f.target.Drop()
 		if f.out.Err != nil {
-			m.moved = i == 0 && isElsewhere(f.out.Err)
-			return
+			m.moved = f == m.files[0] && isElsewhere(f.out.Err)
+			return false
 		}
 	}
+	return last == len(files)
 }
 
 // finish runs the hooks after and tells language servers, for each file that was changed.
