@@ -45,6 +45,9 @@ func (f *Finder) Grep(ctx context.Context, call toolcall.Call, a *GrepArgs) tool
 	}
 	q.Window.MaxBytes = r.bytes()
 	found, err := f.Searcher.Grep(ctx, r.scope(a.IncludeIgnored), q)
+	if err == nil && r.alone() && len(found.Gaps) == 1 && isUnready(found.Gaps[0].Err) {
+		found, err = f.Searcher.Grep(ctx, r.scope(a.IncludeIgnored), q) // what reads PDFs gets ready once on a machine
+	}
 	if err != nil {
 		return toolcall.Failed(refused(ctx, NameGrep, err))
 	}
