@@ -24,12 +24,13 @@ import (
 func configCommand(s process) *cobra.Command {
 	var o configOptions
 	cmd := &cobra.Command{
-		Use:   "config CLIENT",
+		Use:   "config [CLIENT]",
 		Short: "Print what a client's configuration needs, or enter it there",
 		Long: `Print the text that the configuration of CLIENT needs to start fsmcp, with
 absolute paths. Standard output is that text alone; standard error names the
 file on this system and the client's own command. The workspace is --dir, else
-the working directory; --all-projects leaves it to the client.
+the working directory; --all-projects leaves it to the client. Without CLIENT
+it lists the clients that it finds on this machine.
 
 --write enters the text into the file. An entry that is there already also keeps
 its folders, unless --replace is given. Its flags, environment and other keys
@@ -43,10 +44,13 @@ CLIENT is one of:
 		Example: `  fsmcp config claude-desktop --write --dir ~/project
   fsmcp config cursor --write --keep --keep=--trust-project
   fsmcp config codex --json`,
-		Args: takes(1, 1),
+		Args: takes(0, 1),
 
 		ValidArgsFunction: completeClient,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return s.listClients(o)
+			}
 			return configure(cmd.Context(), s, args[0], o)
 		},
 	}
@@ -79,6 +83,22 @@ func (o configOptions) fault() error {
 		return errors.New("--replace and --keep go with --write")
 	}
 	return nil
+}
+
+// listClients prints which clients are found on this machine, and which of them have fsmcp.
+func (s process) listClients(o configOptions) error {
+	if o.write || o.remove || o.replace || o.allProjects || len(o.keep) > 0 {
+		return errors.New("CLIENT is missing: fsmcp config CLIENT; fsmcp config alone lists the clients on this machine")
+	}
+	server, err := thisServer(s, o.dirs)
+	if err != nil {
+		return err
+	}
+	found := clients.FindInstalled(app.ClientSystem(s.system), server.Dirs, exec.LookPath)
+	if o.asJSON {
+		return s.output().JSON(map[string]any{"clients": append([]clients.Installed{}, found...)})
+	}
+	return s.output().Lines(clients.ListInstalled(found))
 }
 
 // configure prints the text for one client, and enters it or takes it out if the options say
