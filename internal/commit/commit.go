@@ -111,14 +111,14 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 	}
 	defer done()
 	defer s.Drop()
+	c := w.preview(ctx, s)
+	if c.Nothing() {
+		return c.Outcome
+	}
 	if s.Kind == fsys.Missing && !w.call.Restoring {
 		if out := w.call.Session.Recall(s.Path, s.Hidden, w.by.Budget.ForClient(w.call.Client)); out.Err != nil {
 			return out
 		}
-	}
-	c := w.preview(ctx, s)
-	if c.Nothing() {
-		return c.Outcome
 	}
 	if out := w.by.needsConsent(s, c); out.Err != nil {
 		return out

@@ -239,12 +239,10 @@ func (m *manyEdits) preview(ctx context.Context) (ok bool) {
 // planFile plans the change of one file. A file that the conversation has deleted unseen is
 // shown before another takes its name.
 func (m *manyEdits) planFile(ctx context.Context, f *manyFile) toolcall.Outcome {
-	if s := f.target; s.Kind == fsys.Missing {
-		if out := m.call.Session.Recall(s.Path, s.Hidden, m.by.Budget.ForClient(m.call.Client)); out.Err != nil {
-			return out
-		}
-	}
 	f.change = f.work.preview(ctx, f.target)
+	if s := f.target; s.Kind == fsys.Missing && f.change.Outcome.Err == nil {
+		return m.call.Session.Recall(s.Path, s.Hidden, m.by.Budget.ForClient(m.call.Client))
+	}
 	return f.change.Outcome
 }
 
