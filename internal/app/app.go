@@ -28,6 +28,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
+	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -53,6 +54,9 @@ type Options struct {
 	// that must not depend on it wraps the watcher, and lets an answer wait longer.
 	Watcher      func(reminders.Watcher) reminders.Watcher // nil: no wrapper
 	ReminderWait time.Duration                             // 0: the default
+	// Sys are the system calls of saving; nil: those of this system. A test that must fail
+	// without a part of the protocol replaces some.
+	Sys sys.Sys
 }
 
 // App holds the parts of a session.
@@ -81,6 +85,7 @@ func New(o Options) (*App, error) {
 		Late:          func(l save.LateWrite) { a.Service.Notify(lateNotice(l)) },
 		Durability:    map[string]save.Durability{"data": save.Data, "none": save.None}[cfg.Durability], // else save.Full
 		KeepHardLinks: cfg.KeepHardLinks,
+		Sys:           o.Sys,
 		Now:           time.Now,
 		Rand:          rand.Reader,
 	})

@@ -34,6 +34,7 @@ func (p place) run(t testing.TB, args ...string) (out, stderr []byte, err error)
 // kept is a change as history list --json has it.
 type kept struct {
 	ID, Tool, Path string
+	Group          string
 	Before, After  *string
 }
 

@@ -21,6 +21,11 @@ func playRole(role string, args []string) {
 		naiveDecoder(args[0])
 	case "naive-reader":
 		naiveReader(args[0])
+	case "broken-server":
+		if err := brokenServer(args, os.Getenv("FAULTS_BROKEN")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case "map-writer":
 		if err := mapWriter(args[0]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

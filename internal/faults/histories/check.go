@@ -11,6 +11,8 @@ import (
 // Verdict is the result of Check.
 type Verdict struct {
 	Legal bool
+	// TakenBack: a change showed and was taken back, or its process died before it was sure of it.
+	TakenBack bool
 	// Undecided: the search for an order took too long.
 	Undecided bool
 	// Order has the indexes of the steps in one legal order, or the longest beginning of one.
@@ -27,6 +29,7 @@ func Check(h History, timeout time.Duration) (Verdict, error) {
 	v := m.search(h, false, timeout)
 	if !v.Legal && !v.Undecided && slices.ContainsFunc(h.Ops, mayShow) {
 		v = m.search(h, true, timeout)
+		v.TakenBack = v.Legal
 	}
 	return v, nil
 }
@@ -35,13 +38,13 @@ func Check(h History, timeout time.Duration) (Verdict, error) {
 func mayShow(op Op) bool {
 	switch op.Kind {
 	case Edit, Write, Append, Move, Delete, Restore:
-		return op.Session != Outside && (op.Result == Unknown || op.Result == Refused && !harmless[op.Why])
+		return (op.Session != Outside || op.Kind == Restore) && (op.Result == Unknown || op.Result == Refused && !harmless[op.Why])
 	}
 	return false
 }
 
 // harmless are the reasons to refuse a call before it touches the file.
-var harmless = map[string]bool{"not_read": true, "partly_read": true, "no_match": true, "not_unique": true, "exists": true}
+var harmless = map[string]bool{"not_read": true, "partly_read": true, "no_match": true, "not_unique": true, "exists": true, "deleted": true}
 
 func (m *model) search(h History, unsure bool, timeout time.Duration) Verdict {
 	seed := maphash.MakeSeed()

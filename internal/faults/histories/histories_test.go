@@ -101,6 +101,8 @@ func TestLegalAndIllegal(t *testing.T) {
 		{"delete of what changed since it was shown", false, []Op{at(1, 2, read(0, "ab")), at(3, 4, foreign(Append, "x")), at(5, 6, Op{Kind: Delete}), gone}},
 		{"delete, and it is there", false, []Op{at(3, 4, Op{Kind: Delete}), end("ab")}},
 		{"delete while another program writes", false, []Op{at(1, 2, foreign(Open, "")), at(3, 4, Op{Kind: Delete}), at(5, 6, foreign(Extend, "x")), gone, kept("")}},
+		{"a refusal shows what the session deleted", true, []Op{at(1, 2, Op{Kind: Delete}), at(3, 4, Op{Kind: Write, Result: Refused, Why: "deleted", Text: text("c"), Rows: []Row{{1, "a"}, {2, "b"}}}), gone}},
+		{"a refusal shows what was never there", false, []Op{at(1, 2, Op{Kind: Delete}), at(3, 4, Op{Kind: Write, Result: Refused, Why: "deleted", Text: text("c"), Rows: []Row{{1, "x"}}}), gone}},
 		{"move", true, []Op{at(1, 2, read(0, "ab")), at(3, 4, Op{Kind: Move, To: "g"}), gone, at(1000, 1001, Op{Kind: Read, Session: Outside, Name: "g", Text: text("ab")})}},
 		{"an open file moves along", true, []Op{at(1, 2, foreign(Open, "")), at(3, 4, Op{Kind: Move, To: "g"}), at(5, 6, foreign(Extend, "x")), gone, at(1000, 1001, Op{Kind: Read, Session: Outside, Name: "g", Text: text("abx")})}},
 		{"moved, and both names are there", false, []Op{at(3, 4, Op{Kind: Move, To: "g"}), end("ab")}},

@@ -55,7 +55,7 @@ type Op struct {
 	Old, Text  string
 	Begin, End int64 // ticks of one clock
 	Result     Result
-	Why        string // the slug of a refusal
+	Why        string // the slug of a refusal; deleted: Rows are of the file that the session has deleted
 	Rows       []Row  // lines of the file that the answer held
 	Shown      []string
 	Hash       string // of the file, SHA-256; "" if the answer has none

@@ -70,9 +70,11 @@ type state struct {
 	opened int // the file
 	seen   [maxSessions]marks
 	whole  [maxSessions]uint8 // the files that a session was shown all of
-	kept   marks              // lines that are in no file, and have to be kept
-	done   marks              // steps
-	tried  marks              // steps whose change has shown, or never will
+	// deleted has the texts of the files of a name that a session has deleted, each after a NUL.
+	deleted [maxSessions][maxFiles]string
+	kept    marks // lines that are in no file, and have to be kept
+	done    marks // steps
+	tried   marks // steps whose change has shown, or never will
 }
 
 // phase is the part of a call that a step stands for.
@@ -264,6 +266,9 @@ func (m *model) change(s *state, st step) bool {
 			s.opened = m.name(st.To)
 		}
 	case Delete:
+		if st.Session != Outside {
+			s.deleted[st.Session][n] += "\x00" + f.text
+		}
 		if s.open == atName && s.opened == n {
 			s.open = atNothing
 		}
@@ -283,6 +288,9 @@ func (m *model) applied(s state, f file, st step) (file, bool) {
 			return f, false
 		}
 		text, ok := spliced(f.text, st.Old, st.Text)
+		if !ok && st.Kind == Restore && !strings.Contains("\n"+f.text, "\n"+st.Old) {
+			return f, true // the change is not in it any more
+		}
 		return file{true, text}, ok
 	case Write:
 		return file{true, st.Text}, !f.there || shown(f.text)
@@ -292,7 +300,7 @@ func (m *model) applied(s state, f file, st step) (file, bool) {
 		return file{true, st.Text}, !f.there
 	case Delete:
 		whole := st.Session != Outside && s.whole[st.Session]&(1<<m.name(st.Name)) != 0
-		return file{}, f.there && (!whole || shown(f.text))
+		return file{}, f.there && (!whole || shown(f.text)) && (st.Text == "" || st.Text == f.text)
 	case Move:
 		return file{}, f.there
 	}
@@ -316,6 +324,19 @@ func (m *model) refused(s state, st step) []state {
 	case "not_found":
 		if f.there {
 			return nil
+		}
+	case "deleted":
+		name := st.Name
+		if st.Kind == Move {
+			name = st.To
+		}
+		if f = s.files[m.name(name)].file; f.there {
+			return nil
+		}
+		for text := range strings.SplitSeq(s.deleted[st.Session][m.name(name)], "\x00") {
+			if f = (file{true, text}); m.answers(f, st) {
+				break
+			}
 		}
 	case "no_match":
 		if !f.there || found && st.Old != "" {

@@ -10,14 +10,19 @@ import (
 // illegal too, and proves as much, since every legal order of the whole is one of what is left:
 //
 //   - A read or a refusal only adds to what has to be true.
-//   - A line is left out of all texts.
+//   - A line is left out of all texts, or a file that no step moves.
 //   - What callers were shown does not matter any more (History.AllSeen).
 func Shrink(h History, timeout time.Duration) History {
-	for tries := candidates(h); len(tries) > 0; {
-		next := tries[0]
-		tries = tries[1:]
-		if v, err := Check(next, timeout); err == nil && !v.Legal && !v.Undecided {
-			h, tries = next, candidates(next)
+	for smaller := true; smaller; {
+		smaller = false
+		tries := candidates(h)
+		for i := 0; i < len(tries); {
+			if v, err := Check(tries[i], timeout); err != nil || v.Legal || v.Undecided {
+				i++
+				continue
+			}
+			h, smaller = tries[i], true
+			tries = candidates(h)
 		}
 	}
 	return h
@@ -26,9 +31,19 @@ func Shrink(h History, timeout time.Duration) History {
 // candidates returns histories that are a little smaller.
 func candidates(h History) (out []History) {
 	if !h.AllSeen {
-		trusting := h.withoutLines(nil)
-		trusting.AllSeen = true
+		trusting := History{Start: h.Start, Ops: slices.Clone(h.Ops), AllSeen: true}
+		for i := range trusting.Ops {
+			if op := &trusting.Ops[i]; op.Kind != Kept {
+				op.Shown = nil
+			}
+		}
 		out = append(out, trusting)
+	}
+	for _, name := range h.names() {
+		apart := !slices.ContainsFunc(h.Ops, func(op Op) bool { return op.Kind == Move && (op.Name == name || op.To == name) })
+		if apart && h.AllSeen {
+			out = append(out, h.without(func(n int) bool { return h.Ops[n].Name == name }))
+		}
 	}
 	for _, group := range h.lineGroups() {
 		out = append(out, h.withoutLines(group))
