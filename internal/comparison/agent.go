@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,17 +22,23 @@ const (
 )
 
 // starter returns how a server is started for a workspace folder; home is empty.
-type starter func(dir, home string) mcptest.Options
+type starter func(t task, dir, home string) mcptest.Options
 
-func fsmcpServer(program string) starter {
-	return func(dir, home string) mcptest.Options {
-		return mcptest.Options{Path: program, Args: []string{"serve", dir}, Dir: dir,
-			Env: append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "CLAUDE_CONFIG_DIR=")}
+// fsmcpServer serves all tools, as fsmcp config sets up for clients without a shell. It has the
+// program that reads PDFs in a task with one alone: pictures are then of the same bytes on every
+// machine.
+func fsmcpServer(p programs) starter {
+	return func(t task, dir, home string) mcptest.Options {
+		env := append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME="+p.cache, "CLAUDE_CONFIG_DIR=")
+		if t.pdf {
+			env = append(env, "FSMCP_MEDIA="+p.media)
+		}
+		return mcptest.Options{Path: p.fsmcp, Args: []string{"serve", "--tools", "all", dir}, Dir: dir, Env: env}
 	}
 }
 
 func officialServer(program string) starter {
-	return func(dir, _ string) mcptest.Options {
+	return func(_ task, dir, _ string) mcptest.Options {
 		return mcptest.Options{Path: "node", Args: []string{program, dir}, Dir: dir}
 	}
 }
@@ -169,7 +176,7 @@ func attempt(dir string, start starter, t task, play script) (o outcome, err err
 	if err != nil {
 		return o, err
 	}
-	options := start(a.dir, home)
+	options := start(t, a.dir, home)
 	var stderr bytes.Buffer
 	options.Stderr = &stderr
 	if a.client, err = mcptest.Start(options); err != nil {
@@ -201,6 +208,13 @@ func attempt(dir string, start starter, t task, play script) (o outcome, err err
 		want = before
 	}
 	o.done = !a.gaveUp && (t.saw == nil || t.saw(seen))
+	if o.done {
+		for _, name := range t.gone {
+			if _, err := os.Lstat(a.path(name)); !errors.Is(err, fs.ErrNotExist) {
+				o.done, o.note = false, "old files are left"
+			}
+		}
+	}
 	for name, text := range want {
 		got, err := os.ReadFile(a.path(name))
 		if err != nil {

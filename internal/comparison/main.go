@@ -33,15 +33,16 @@ func run(out string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	program, err := buildServer(temp)
+	built, err := build(temp)
 	if err != nil {
 		return err
 	}
-	ours, err := measure(filepath.Join(temp, "ours"), fsmcpServer(program), func(t task) script { return t.fsmcp })
+	ours, err := measure(filepath.Join(temp, "ours"), fsmcpServer(built), func(t task) script { return t.fsmcp })
 	if err != nil {
 		return err
 	}
-	if program, err = installServer(filepath.Join(temp, "npm")); err != nil {
+	program, err := installServer(filepath.Join(temp, "npm"))
+	if err != nil {
 		return err
 	}
 	theirs, err := measure(filepath.Join(temp, "theirs"), officialServer(program), func(t task) script { return t.official })
@@ -56,13 +57,23 @@ func run(out string) (err error) {
 	return os.WriteFile(out, []byte(page), 0o644)
 }
 
-// buildServer builds fsmcp into a folder of its own, so that no decoder lies beside it:
-// the bytes of pictures are then the same on every machine.
-func buildServer(dir string) (program string, err error) {
-	program = filepath.Join(dir, "fsmcp")
-	out, err := exec.Command("go", "build", "-trimpath", "-o", program, "github.com/fsmcp/fsmcp/cmd/fsmcp").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+// programs are those of fsmcp, and the folder in which PDFium is compiled once for all tasks.
+type programs struct{ fsmcp, media, cache string }
+
+// build builds the programs, each into a folder of its own, so that no decoder lies beside fsmcp.
+func build(dir string) (p programs, err error) {
+	p = programs{filepath.Join(dir, "server", "fsmcp"), filepath.Join(dir, "media", "fsmcp-media"), filepath.Join(dir, "cache")}
+	if user, err := os.UserCacheDir(); err == nil { // PDFium is compiled there once, not for each comparison
+		p.cache = user
 	}
-	return program, nil
+	for program, source := range map[string]string{p.fsmcp: "fsmcp", p.media: "fsmcp-media"} {
+		c := exec.Command("go", "build", "-trimpath", "-o", program, "github.com/fsmcp/fsmcp/cmd/"+source)
+		if source == "fsmcp-media" {
+			c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
+		if out, err := c.CombinedOutput(); err != nil {
+			return p, fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	}
+	return p, nil
 }

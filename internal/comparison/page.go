@@ -12,7 +12,7 @@ func render(ours, theirs []outcome) string {
 
 The same %d tasks through fsmcp and through `+"`%s`"+` %s, the reference server of the protocol's makers. `+"`make comparison`"+` runs them and writes this page; it needs Go and npm. A test runs them again and compares.
 
-No model takes part. A script plays an agent that makes the obvious call, does what an error says, and believes an answer that reports success. It reads a file before it edits it.
+fsmcp serves all its tools here, as it does for clients without a shell. No model takes part. A script plays an agent that makes the obvious call, does what an error says, and believes an answer that reports success. It reads a file before it edits it.
 
 - **calls**: tool calls until the task is done or the agent gives up.
 - **in**: bytes of tool names and arguments, which the model writes. The workspace counts as `+"`/project`"+`.
@@ -95,12 +95,15 @@ What happens in them:
 - **1.** Text that is there twice: fsmcp refuses and names the lines. The official server changes the first place and reports success; its answer shows the diff.
 - **2.** The official server writes LF at all line ends.
 - **4.** The official server reads the file as UTF-8, so that the text is not found. Nothing is changed.
-- **5.** fsmcp refuses the first edit and shows what the other program changed; the same call then passes. The official server edits the file as it is, and says nothing of the change: one call less.
-- **6.** The official server has an argument for the end of a file. fsmcp has none: an offset beyond the end is answered by the number of lines.
+- **5.** Both edit the file as it is. The answer of fsmcp shows what the other program changed; that of the official server says nothing of it.
 - **7.** fsmcp sends the picture in the notebook as a picture. The official server sends it as base64 within the text.
 - **8.** fsmcp scales the picture to at most 2000 pixels a side and says how to map coordinates back. The official server sends the file as it is.
 - **9.** Both refuse.
 - **10.** fsmcp makes one edit after the other. The calls of the official server run at the same time; both report success, and usually one edit is lost.
+- **13.** The official server moves one file a call, after the folder was made.
+- **14.** The official server has no tool that deletes.
+- **15.** The official server finds files by name alone, so that all twelve are read, and it edits one file a call.
+- **16.** The official server reads the PDF as UTF-8: what comes back is no text.
 
-The official server has tools that fsmcp has not: folders are made, and listed with sizes or as a tree, and files moved. Both find files by name; fsmcp's Grep also finds lines in them. Its tools for both are off by default: [search.md](search.md). The official server runs on every system that has Node.
+The official server has tools that fsmcp has not: a folder is made by itself, and listed as a tree. fsmcp's tools for searching, moving and deleting are off by default: [search.md](search.md), [files.md](files.md). The official server runs on every system that has Node.
 `

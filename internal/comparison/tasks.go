@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -25,6 +26,9 @@ type task struct {
 	text  string // of the file, at first
 	want  map[string]string
 	mode  os.FileMode        // of the file, at first and at the end; 0: usual
+	files map[string]string  // what else there is in the workspace
+	gone  []string           // files that must not be there at the end
+	pdf   bool               // the program that reads PDFs is needed
 	extra func(string) error // makes what else there is in the workspace
 	saw   func(answer) bool  // whether the last answer shows what was asked for; nil: nothing is
 
@@ -42,8 +46,14 @@ func (t task) setUp(dir string) (map[string]string, error) {
 			return nil, err
 		}
 	}
+	for name, text := range t.files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			return nil, err
+		}
+	}
 	if t.text == "" {
-		return nil, nil
+		return t.files, nil
 	}
 	path := filepath.Join(dir, t.file)
 	if err := os.WriteFile(path, []byte(t.text), mode); err != nil {
@@ -141,6 +151,10 @@ func tasks() []task {
 			want: map[string]string{"build.sh": replaced(script, build)}}.editing(build, build, ""),
 		task{title: "No final newline", what: "the last line changes, and gets no newline", file: "notes.md", text: note,
 			want: map[string]string{"notes.md": replaced(note, last)}}.editing(last, last, ""),
+		moveTask(),
+		deleteTask(),
+		linesTask(),
+		contractTask(),
 	}
 	return all
 }
@@ -171,18 +185,7 @@ func logTask() task {
 	t := task{title: "The last line of a log of 10 MB", what: "it is to be shown", file: "worker.log", text: text, want: map[string]string{"worker.log": text},
 		saw: func(a answer) bool { return strings.Contains(a.text, fmt.Sprintf("worker %07d ", rows)) }}
 	t.fsmcp = func(a *agent) (answer, error) {
-		// The line at the end is not known: an offset beyond it is answered by the count.
-		got, err := a.call("Read", arguments{"file_path": a.path(t.file), "offset": 100_000_000})
-		if err != nil || got.failed {
-			return got, err
-		}
-		var count int
-		if at := strings.Index(got.text, "The file has "); at < 0 {
-			return got, fmt.Errorf("no count of lines: %q", got.text)
-		} else if _, err := fmt.Sscanf(got.text[at:], "The file has %d lines", &count); err != nil {
-			return got, err
-		}
-		return a.call("Read", arguments{"file_path": a.path(t.file), "offset": count})
+		return a.call("Read", arguments{"file_path": a.path(t.file), "offset": -10})
 	}
 	t.official = func(a *agent) (answer, error) {
 		return a.call("read_text_file", arguments{"path": a.path(t.file), "tail": 10})
