@@ -83,8 +83,9 @@ var (
 	// makes something large, and a script with a hook, which starts programs of its own.
 	slowStep = regexp.MustCompile(`(?m)^(\[[^\]\n]*\] ?|! ?|\? ?)*(took|spent|resident-at-most|told-of|denies|stderr-says|release|calls|call-until-ready|` +
 		`media|office|pdf|drawings|scans|image|picture|pictures|sparse|repeat|numbered)\b|"command": ?\[`)
-	// waiting begins the names of scripts whose answers follow changes that fsmcp has to notice.
-	waiting = regexp.MustCompile(`^(reminder|settings)_`)
+	// waiting begins the names of scripts whose answers follow changes that fsmcp has to notice,
+	// or come after a bounded time.
+	waiting = regexp.MustCompile(`^(doctor|reminder|settings)_`)
 )
 
 // isChosen reports whether FSMCP_WINE chooses a script.
@@ -121,7 +122,7 @@ type wineCount struct {
 }
 
 // late matches what a script says in which a process was too slow, or hung unnoticed.
-var late = regexp.MustCompile(`no answer to request|(answer|served) in time|test timed out|deadline exceeded|did not end within`)
+var late = regexp.MustCompile(`no answer to request|(answer|served) in time|test timed out|deadline exceeded|did not end within|\(16 busy\)`)
 
 // runUnderWine runs a script again if a process of Wine hung or was late, twice at most.
 func runUnderWine(t *testing.T, wine *winetest.Wine, file, reason string, count *wineCount) {

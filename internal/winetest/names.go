@@ -92,7 +92,7 @@ var (
 	jsonString   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	homeName     = regexp.MustCompile(`%USERPROFILE%((?:\\{1,2}[^\\/"<>|*?:\r\n\t]+)+)`)
 	absoluteName = regexp.MustCompile(`\b[zZ]:(?:\\{1,2}[^\\/"<>|*?:\r\n\t]*)+`)
-	relativeName = regexp.MustCompile(`[^\s\\/"'<>|*?:()]+(?:\\{1,2}[^\s\\/"'<>|*?:()]+)+`)
+	relativeName = regexp.MustCompile(`[^\s\\/"'<>|*?:()]+(?:\\{1,2}[^\s\\/"'<>|*?:()]+)+(?:\\{1,2})?`)
 	separators   = regexp.MustCompile(`\\+`)
 )
 
@@ -143,6 +143,7 @@ func (n Names) textFromWindows(text string) string {
 	text = strings.ReplaceAll(text, "/Z:/", "/") // of a rule or a URI
 	for _, root := range n.Roots {
 		text = strings.ReplaceAll(text, "(Z:"+root, "("+root)
+		text = strings.ReplaceAll(text, `"Z:`+root, `"`+root) // of a Glob pattern
 	}
 	return replaceAll(relativeName, text, func(name, next string) string {
 		if !n.hasEntry(name[:strings.IndexByte(name, '\\')]) || strings.HasPrefix(next, "/") {

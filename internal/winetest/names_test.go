@@ -22,6 +22,7 @@ func TestNames(t *testing.T) {
 		{win + `\a b\c.txt holds`, root + "/a b/c.txt holds", false},
 		{"from " + win + `\a.txt. The plan, ` + win + `\plan.md.`, "from " + root + "/a.txt. The plan, " + root + "/plan.md.", false},
 		{"p\\a.go\np\\b.go", "p/a.go\np/b.go", false},
+		{"p\\src\\deep\\\n(1 folder.)", "p/src/deep/\n(1 folder.)", false},
 		{`{"text":"p\\a.go\np\\b\\c.go"}`, `{"text":"p/a.go\np/b/c.go"}`, true},
 		{`{"text":"no name: \\n is \u003c and \\d\\s"}`, `{"text":"no name: \\n is \u003c and \\d\\s"}`, true},
 		{`add it in %USERPROFILE%\.config\fsmcp\settings.json, or`, "add it in ~/.config/fsmcp/settings.json, or", false},

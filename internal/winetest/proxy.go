@@ -42,6 +42,15 @@ func (w *Wine) Proxy(home, temp, hangs string, roots []string) string {
 	return Variable + "=" + string(b)
 }
 
+// temp is the folder for temporary files, as TMPDIR names it.
+func (s settings) temp() string {
+	temp, err := filepath.Abs(cmp.Or(os.Getenv("TMPDIR"), s.Temp))
+	if err != nil {
+		return s.Temp
+	}
+	return temp
+}
+
 // A command that is no server, and a server that has answered nothing yet, has hung if it
 // uses no processor for that long.
 const idleAtMost = 30 * time.Second
@@ -62,7 +71,7 @@ func RunProxy() int {
 	run := &proxied{names: n, token: fmt.Sprintf("FSMCP_WINE_PROCESS=%d-%d", os.Getpid(), time.Now().UnixNano()), hangs: s.Hangs}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	cmd.Env = slices.Concat(run.environment(), user(cmp.Or(os.Getenv("HOME"), s.Home), s.Temp), s.Wine)
+	cmd.Env = slices.Concat(run.environment(), user(cmp.Or(os.Getenv("HOME"), s.Home), s.temp()), s.Wine)
 	if relay, err := n.relay(); err == nil {
 		cmd.Env = append(cmd.Env, RelayVariable+"="+relay, "WINEPATH="+Name(s.Path))
 	}
