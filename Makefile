@@ -46,7 +46,7 @@ RACED := TestScripts/^(history|hook|proto|reminder|settings|stuck|write)_
 # the longest first.
 LONG := faults media/pdf bench clienttest release comparison
 
-.PHONY: help setup wine wine-part build man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
+.PHONY: help setup wine wine-part build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -74,6 +74,15 @@ build: ## the programs: bin/fsmcp, bin/fsmcp-media and, with libvips and a C com
 	  missing="the C compiler $$($(GO) env CC) does not work"; fi; rm -rf $$try; \
 	if [ -z "$$missing" ]; then CGO_ENABLED=1 $(GO) build -tags vips -ldflags '-s -w' -o $(BIN)-vips ./cmd/fsmcp-vips; \
 	else rm -f $(BIN)-vips; echo "build: $$missing: without fsmcp-vips"; fi
+
+PREFIX ?= /usr/local
+INSTALLED := $(DESTDIR)$(PREFIX)/bin
+install: build ## the programs, into PREFIX/bin (/usr/local/bin)
+	@mkdir -p $(INSTALLED)
+	@for f in $(BIN)*; do install -m 755 $$f $(INSTALLED)/ && echo "install: $(INSTALLED)/$${f##*/}"; done
+
+uninstall: ## removes what make install put into PREFIX/bin; settings and history stay
+	@for f in fsmcp fsmcp-media fsmcp-vips; do rm -f $(INSTALLED)/$$f; done
 
 # The time of every file in the archives: that of the commit.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)

@@ -76,6 +76,14 @@ func TestFirstRun(t *testing.T) {
 	if out := u.run("fsmcp version"); !strings.Contains(out, "fsmcp") {
 		t.Errorf("go install made a program that says %q", out)
 	}
+	installed := filepath.Join(u.home, ".local", "bin", "fsmcp")
+	if out, err := exec.Command(installed, "version").Output(); err != nil {
+		t.Errorf("make install made a program that says %q, %v", out, err)
+	}
+	u.run("make uninstall PREFIX=~/.local")
+	if left, err := os.ReadDir(filepath.Dir(installed)); err != nil || len(left) > 0 {
+		t.Errorf("make uninstall left %v, %v", left, err)
+	}
 	inText := regexp.MustCompile("`((?:make|go|fsmcp|bin/fsmcp) [^`]+)`").FindAllStringSubmatch(fence.ReplaceAllString(string(page), ""), -1)
 	if len(inText) == 0 {
 		t.Error("README.md has no command in its text")
@@ -99,7 +107,7 @@ func newUserOf(t *testing.T) *newUser {
 		t.Fatal(err)
 	}
 	// Go's own folders are those of this machine, but for the one that go install fills.
-	u.env = []string{"HOME=" + home, "PATH=" + filepath.Join(home, "go", "bin") + ":" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
+	u.env = []string{"HOME=" + home, "PREFIX=" + filepath.Join(home, ".local"), "PATH=" + filepath.Join(home, "go", "bin") + ":" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN"} {
 		out, err := exec.Command("go", "env", name).Output()
 		if err != nil {
