@@ -20,9 +20,10 @@ import (
 // cutter is a process that follows all threads of another one by ptrace. strace counts the calls
 // of each thread by themselves; this counts all together.
 type cutter struct {
-	t   *testing.T
-	cmd *exec.Cmd
-	out *bufio.Reader
+	t     *testing.T
+	cmd   *exec.Cmd
+	out   *bufio.Reader
+	looks int // the calls that looked at files and folders; known after end
 }
 
 // follower follows a process, in the process of a cutter.
@@ -30,6 +31,7 @@ type follower struct {
 	pid   int
 	at    int // before which call the process is killed; 0: none
 	calls int // since ready
+	looks int // those that look at files and folders
 	last  int // the number of the call that it was killed at; -1: it was not
 	ready bool
 }
@@ -51,6 +53,12 @@ var changing = map[uint64]bool{
 	unix.SYS_RENAMEAT: true, unix.SYS_RENAMEAT2: true, unix.SYS_LINKAT: true, unix.SYS_UNLINKAT: true, unix.SYS_MKDIRAT: true, unix.SYS_SYMLINKAT: true,
 	unix.SYS_PWRITE64: true, unix.SYS_FTRUNCATE: true, unix.SYS_FALLOCATE: true, unix.SYS_COPY_FILE_RANGE: true,
 	unix.SYS_FCHMOD: true, unix.SYS_FCHOWN: true, unix.SYS_FSETXATTR: true, unix.SYS_UTIMENSAT: true,
+}
+
+// looking are the system calls that look at files and folders.
+var looking = map[uint64]bool{
+	unix.SYS_OPENAT: true, unix.SYS_OPENAT2: true, unix.SYS_GETDENTS64: true, unix.SYS_NEWFSTATAT: true, unix.SYS_FSTAT: true, unix.SYS_STATX: true,
+	unix.SYS_PREAD64: true, unix.SYS_READLINKAT: true, unix.SYS_FLISTXATTR: true, unix.SYS_FGETXATTR: true, unix.SYS_LSEEK: true,
 }
 
 // cut has a process killed before the at-th changing system call that it makes from now on. With 0
@@ -77,7 +85,7 @@ func cut(t *testing.T, pid, at int) *cutter {
 func (c *cutter) end() (calls, last int) {
 	c.t.Helper()
 	line, err := c.out.ReadString('\n')
-	if _, bad := fmt.Sscanf(line, "%d %d", &calls, &last); bad != nil {
+	if _, bad := fmt.Sscanf(line, "%d %d %d", &calls, &last, &c.looks); bad != nil {
 		c.t.Fatalf("%q, %v", line, err)
 	}
 	must(c.t, c.cmd.Wait())
@@ -95,7 +103,7 @@ func roleCut(pid, at string) {
 		os.Exit(1)
 	}
 	f.follow()
-	fmt.Println(f.calls, f.last)
+	fmt.Println(f.calls, f.last, f.looks)
 }
 
 func ptrace(request, tid int, addr, data uintptr) error {
@@ -180,7 +188,13 @@ func (f *follower) count(tid int) {
 	const entry = 1
 	err := ptrace(unix.PTRACE_GET_SYSCALL_INFO, tid, unsafe.Sizeof(stopped), uintptr(unsafe.Pointer(&stopped)))
 	makes := stopped.call == unix.SYS_OPENAT && (stopped.args[2]&unix.O_EXCL != 0 || stopped.args[2]&unix.O_TMPFILE == unix.O_TMPFILE)
-	if err != nil || stopped.op != entry || !changing[stopped.call] && !makes || !f.ready {
+	if err != nil || stopped.op != entry || !f.ready {
+		return
+	}
+	if looking[stopped.call] {
+		f.looks++
+	}
+	if !changing[stopped.call] && !makes {
 		return
 	}
 	f.calls++
