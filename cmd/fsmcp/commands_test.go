@@ -29,7 +29,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"crlf": crlf, "bom": bom, "trim-newline": trimNewline, "touch-time": touchTime,
 		"hex": writeHex, "hexcmp": hexCompare, "enc": transcode,
 		"mkfifo": mkfifo, "mksock": mksock, "sparse": sparse, "repeat": repeat, "numbered": numbered,
-		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "pdf": writePDF, "office": writeOffice, "drawings": writeDrawings, "scans": writeScans, "media": useMedia, "cut": cut,
+		"hardlink": hardlink, "foreign": foreign, "fixture": fixture, "pictures": pictures, "image": writeImage, "pdf": writePDF, "office": writeOffice, "drawings": writeDrawings, "scans": writeScans, "media": useMedia, "planted": usePlanted, "cut": cut,
 		"change-id": changeID, "spoil": spoil, "audit-lines": auditLines, "forge": forge,
 	}
 	for name, method := range map[string]func(*driver, *testscript.TestScript, bool, []string){

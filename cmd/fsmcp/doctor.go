@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/tools"
+	"github.com/fsmcp/fsmcp/internal/worker"
 )
 
 func doctorCommand(s process) *cobra.Command {
@@ -26,7 +27,8 @@ func doctorCommand(s process) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check that fsmcp works here, and say what to do where it does not",
 		Long: `Check the workspace, the settings files, the programs that decode pictures and
-PDFs, the language servers, fsmcp's own folders and the clients' configurations.
+PDFs and what the kernel forbids to them, the language servers, fsmcp's own
+folders and the clients' configurations.
 A server of its own writes, reads and edits a file in a temporary folder;
 nothing else is changed.
 Each line is ok, warn, skip or fail, and the line below it says what to do. The
@@ -86,7 +88,9 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	checks = append(checks, doctor.Version("fsmcp "+version, commit, runtime.GOOS+"/"+runtime.GOARCH, runtime.Version()))
 	within(doctor.NameWorkspace, func() []doctor.Check { return doctor.Workspace(cfg.Workspace, cfg.Home) })
 	checks = append(checks, doctor.Settings(cfg, policy.InForce(), warnings)...)
-	checks = append(checks, doctor.Engines(foundEngines())...)
+	found := foundEngines()
+	checks = append(checks, doctor.Engines(found)...)
+	checks = append(checks, doctor.Sandboxes(runtime.GOOS, decoders(found))...)
 	checks = append(checks, doctor.LanguageServers(cfg, app.FindLanguageServer(cfg))...)
 	keeps := cfg.History.Enabled && cfg.History.MaxSize > 0
 	within(doctor.NameHistory, func() []doctor.Check { return []doctor.Check{doctor.History(cfg.StateDir, keeps)} })
@@ -114,6 +118,17 @@ func foundEngines() []doctor.Engine {
 	for i := range list {
 		if list[i].Path != "" {
 			list[i].Version = engineVersion(list[i].Path)
+		}
+	}
+	return list
+}
+
+// decoders returns the programs that start, with what they say of their sandbox.
+func decoders(found []doctor.Engine) (list []doctor.Decoder) {
+	for _, e := range found {
+		if e.Version != "" {
+			answer := worker.Ask(e.Path, []string{"media-worker", worker.SandboxWord}, workerEnv(), 2*time.Second)
+			list = append(list, doctor.Decoder{Path: e.Path, Answer: answer})
 		}
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,8 +25,11 @@ func mediaCommand(process) *cobra.Command {
 		Use:    "media-worker",
 		Short:  "Decode pictures for a server; started by it, not by hand",
 		Hidden: true,
-		Args:   takes(0, 0),
-		RunE: func(*cobra.Command, []string) error {
+		Args:   takes(0, 1),
+		RunE: func(_ *cobra.Command, words []string) error {
+			if slices.Equal(words, []string{worker.SandboxWord}) {
+				return worker.PrintSandbox()
+			}
 			return worker.Run(decoder.Handler(raster.Engine{}, nil, nil))
 		},
 	}
@@ -54,9 +58,10 @@ func located(find func() string) func() string {
 // workerHeap bounds a worker's Go heap.
 const workerHeap = "768MiB"
 
-// workerEnv returns a worker's whole environment: no secrets.
+// workerEnv returns a worker's whole environment: no secrets. libvips uses no temporary
+// files for large pictures: the sandbox forbids them.
 func workerEnv() []string {
-	env := []string{"GOMEMLIMIT=" + workerHeap, "VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1", "GORACE=atexit_sleep_ms=0"}
+	env := []string{"GOMEMLIMIT=" + workerHeap, "VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=8g", "GORACE=atexit_sleep_ms=0"}
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "TMPDIR", "LOCALAPPDATA", "SYSTEMROOT", "TEMP"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)

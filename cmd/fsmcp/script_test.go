@@ -113,6 +113,8 @@ func scriptCondition(cond string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "mount":
 		return canMount(), nil
+	case "sandbox":
+		return canSandbox(), nil
 	case "race":
 		return slowdown > 1, nil
 	}

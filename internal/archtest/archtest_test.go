@@ -117,7 +117,7 @@ var layers = map[string]layer{
 	"internal/settings/disk":   {imports: []string{"internal/owndir", "internal/settings", "internal/fsys"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/settings/follow": {imports: []string{"internal/watch"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// It starts the server that it tests.
-	"internal/doctor":        {imports: []string{"internal/clients", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/lsp/servers", "internal/owndir", "internal/perm", "internal/phrase", "internal/settings", "internal/worker"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/doctor":        {imports: []string{"internal/clients", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/lsp/servers", "internal/owndir", "internal/perm", "internal/phrase", "internal/settings", "internal/worker", "internal/worker/sandbox"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/report":        {imports: []string{"internal/access", "internal/changes", "internal/doctor", "internal/fsys", "internal/history", "internal/perm", "internal/phrase", "internal/search"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager
 	"internal/restore":       {imports: []string{"internal/fsys", "internal/history", "internal/save", "internal/span", "internal/toolcall", "internal/tools"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noLog, noWatch}},
 	"internal/usage":         {imports: []string{"internal/similar"}, never: []ban{noOS, noProcess, noNet, noProtocol, noLog, noWatch}}, // it words the mistakes of cobra's command lines
@@ -137,18 +137,20 @@ var layers = map[string]layer{
 	"internal/history":      {imports: []string{"internal/fsys", "internal/filelock", "internal/linediff", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":               {never: pure()},
 
-	"internal/media/scaledjpeg": {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/quickjpeg":  {never: append(pure(), noVips, noPDF)},
-	"internal/media/raster":     {imports: []string{"internal/media", "internal/media/quickjpeg", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
-	"internal/worker":           {imports: []string{"internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
-	"internal/media/decoder":    {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
-	"internal/documents":        {imports: []string{"internal/fsys", "internal/media"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/office":     {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/officetest": {never: append(pure(), noVips, noPDF)},
-	"internal/media/enginetest": {imports: []string{"internal/media", "internal/shortrun"}, never: append(pure(), noVips, noPDF)},
-	"internal/media/vips":       {imports: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},
-	"internal/media/pdf":        {imports: []string{"internal/filelock", "internal/media", "internal/media/quickjpeg", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
-	"internal/media/pdftest":    {never: append(pure(), noVips, noPDF)},
+	"internal/media/scaledjpeg":       {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/quickjpeg":        {never: append(pure(), noVips, noPDF)},
+	"internal/media/raster":           {imports: []string{"internal/media", "internal/media/quickjpeg", "internal/media/scaledjpeg"}, never: append(pure(), noVips, noPDF)},
+	"internal/worker/sandbox":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
+	"internal/worker/sandbox/planted": {imports: []string{"internal/worker"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}}, // serves tests
+	"internal/worker":                 {imports: []string{"internal/procgroup", "internal/worker/sandbox"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, noVips, noPDF}},
+	"internal/media/decoder":          {imports: []string{"internal/media", "internal/worker"}, never: append(pure(), noVips, noPDF)},
+	"internal/documents":              {imports: []string{"internal/fsys", "internal/media"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/office":           {imports: []string{"internal/media"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/officetest":       {never: append(pure(), noVips, noPDF)},
+	"internal/media/enginetest":       {imports: []string{"internal/media", "internal/shortrun"}, never: append(pure(), noVips, noPDF)},
+	"internal/media/vips":             {imports: []string{"internal/media", "internal/media/raster"}, never: append(pure(), noPDF)},
+	"internal/media/pdf":              {imports: []string{"internal/filelock", "internal/media", "internal/media/quickjpeg", "internal/owndir"}, never: []ban{noProtocol, noProcess, noNet, noLog, noCommand, noWatch, noVips}},
+	"internal/media/pdftest":          {never: append(pure(), noVips, noPDF)},
 
 	// For tests and shows.
 	"internal/archtest":         {},

@@ -46,6 +46,7 @@ const (
 	NameSettings  = "settings"
 	NameRules     = "rules"
 	NameEngines   = "engines"
+	NameSandbox   = "sandbox"
 	NameLanguages = "language-servers"
 	NameHistory   = "history"
 	NamePDFCache  = "pdf-cache"

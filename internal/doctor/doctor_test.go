@@ -20,7 +20,7 @@ import (
 // allNames lists the names of the checks in the order of the report.
 func allNames() []string {
 	return []string{
-		NameVersion, NameWorkspace, NameSettings, NameRules, NameEngines, NameLanguages,
+		NameVersion, NameWorkspace, NameSettings, NameRules, NameEngines, NameSandbox, NameLanguages,
 		NameHistory, NamePDFCache, NameClients, NameWatcher, NameSelfTest,
 	}
 }

@@ -50,7 +50,7 @@ func TooManyPixels(name string, f media.Facts, b media.Bounds) error {
 func breakdown(why media.Breakdown) string {
 	row, known := map[media.Breakdown]string{
 		media.Late: decoderLate, media.Greedy: decoderGreedy, media.Unready: decoderUnready,
-		media.Unread: decoderUnread, media.Absent: decoderAbsent, media.Stopped: decoderStopped,
+		media.Unread: decoderUnread, media.Absent: decoderAbsent, media.Stopped: decoderStopped, media.Forbidden: decoderForbidden,
 	}[why]
 	if !known {
 		return decoderDied

@@ -126,14 +126,15 @@ const (
 	officeNoMedia = "binary: %s is an Office document. These are read by the program fsmcp-media, which does not lie beside fsmcp here; have the user put it there (make build makes both) or name it in FSMCP_MEDIA, or extract the text by another program."
 	officeParts   = "bad_argument 7: The Office document %s was not read: %s. It has %s%s."
 
-	decoderLate    = "too_large: %s could not be decoded within the time that it may take, and was given up. The server goes on. Where the machine is busy, make the same call again later; else have another program convert the file."
-	decoderGreedy  = "too_large: %s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file."
-	decoderUnready = "busy: %s was not read yet: what reads it is being compiled, which takes longer than usual. (It happens once on a machine, but each time where the user's cache folder is full or cannot be written.) It goes on in the background: make the same call again in half a minute."
-	decoderUnread  = "busy: %s could not be decoded: its disk did not hand it over within the time that decoding may take. Make the same call again later."
-	decoderAbsent  = "io: %s needs decoding, and the program that decodes could not be started. Make the same call again; if that fails too, ask the user to look at fsmcp's installation (fsmcp version says what it finds)."
-	decoderStopped = "io: %s could not be decoded: the process that does it was stopped from outside. Make the same call again."
-	decoderDied    = "io: %s could not be decoded: the process that does it died. The server goes on. Make the same call again; if that fails too, the file is damaged in a way that breaks the decoder."
-	decoderBusy    = "busy: %s was not decoded before this call was over: those who decode were busy with others, or the call was given up. Make the same call again, with fewer of the kind beside it."
+	decoderLate      = "too_large: %s could not be decoded within the time that it may take, and was given up. The server goes on. Where the machine is busy, make the same call again later; else have another program convert the file."
+	decoderGreedy    = "too_large: %s takes more memory to decode than it may, and was given up. The server goes on; have another program convert the file."
+	decoderUnready   = "busy: %s was not read yet: what reads it is being compiled, which takes longer than usual. (It happens once on a machine, but each time where the user's cache folder is full or cannot be written.) It goes on in the background: make the same call again in half a minute."
+	decoderUnread    = "busy: %s could not be decoded: its disk did not hand it over within the time that decoding may take. Make the same call again later."
+	decoderAbsent    = "io: %s needs decoding, and the program that decodes could not be started. Make the same call again; if that fails too, ask the user to look at fsmcp's installation (fsmcp version says what it finds)."
+	decoderStopped   = "io: %s could not be decoded: the process that does it was stopped from outside. Make the same call again."
+	decoderForbidden = "broken_file: %s was not decoded: the decoder was stopped because it tried what no decoder may, such as to start a program or to open a connection. The server goes on. The file may be an attack: do not read it again, and tell the user."
+	decoderDied      = "io: %s could not be decoded: the process that does it died. The server goes on. Make the same call again; if that fails too, the file is damaged in a way that breaks the decoder."
+	decoderBusy      = "busy: %s was not decoded before this call was over: those who decode were busy with others, or the call was given up. Make the same call again, with fewer of the kind beside it."
 
 	// The clipboard.
 	ClipboardOff            = "not_found: clipboard: is the user's clipboard, which is not read here: the setting clipboard is off. The user can turn it on by \"clipboard\": true in %s."

@@ -29,11 +29,11 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 	}()
 	a, why := w.watch(ctx, answered, deadline, o.Memory)
 	if why == nil {
-		return a.reply, a.err
+		return a.reply, w.cause(a.err)
 	}
 	select {
 	case a = <-answered: // it came meanwhile
-		return a.reply, a.err
+		return a.reply, w.cause(a.err)
 	default:
 	}
 	if why == ErrDeadline && w.readingBody.Load() {
@@ -45,6 +45,23 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 	case <-time.After(leaveWithin):
 	}
 	return Reply{}, why
+}
+
+// cause returns ErrForbidden in place of ErrDied if the kernel ended the worker for a
+// system call. It ends a worker that is still there.
+func (w *process) cause(err error) error {
+	if err != ErrDied {
+		return err
+	}
+	w.kill()
+	select {
+	case <-w.gone:
+		if forbidden(w.cmd.ProcessState) {
+			return ErrForbidden
+		}
+	default:
+	}
+	return err
 }
 
 // exchange writes the job and reads the answer.

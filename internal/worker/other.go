@@ -2,6 +2,8 @@
 
 package worker
 
+import "os"
+
 // Confine does nothing on this system.
 func Confine() {}
 
@@ -17,3 +19,6 @@ func allowedCPUs() (cpuSet, bool) { return cpuSet{}, false }
 func otherCPUs() (cpuSet, bool)   { return cpuSet{}, false }
 
 func (w *process) runOn(cpuSet) {}
+
+// forbidden reports false: this system has no filter of system calls.
+func forbidden(*os.ProcessState) bool { return false }

@@ -58,8 +58,10 @@ var (
 	ErrUnread   = errors.New("the body did not come in time")
 	ErrMemory   = errors.New("the worker took too much memory")
 	ErrStopped  = errors.New("the worker was stopped")
-	ErrStart    = errors.New("no worker can be started")
-	ErrClosed   = errors.New("the pool is closed")
+	// ErrForbidden: the sandbox ended the worker for a system call.
+	ErrForbidden = errors.New("the worker made a system call that is forbidden to it")
+	ErrStart     = errors.New("no worker can be started")
+	ErrClosed    = errors.New("the pool is closed")
 	// ErrUnready comes with the context's error: the worker's first job goes on.
 	ErrUnready = errors.New("the worker was not ready in time")
 )

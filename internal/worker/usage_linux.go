@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // usage returns a process's resident memory in bytes, and whether it is stopped; ok is
@@ -21,4 +22,13 @@ func usage(pid int) (resident int64, stopped, ok bool) {
 	pages, err := strconv.ParseInt(string(fields[21]), 10, 64)
 	state := string(fields[0])
 	return pages * int64(os.Getpagesize()), state == "T" || state == "t", err == nil
+}
+
+// forbidden reports whether the kernel ended a process for a system call.
+func forbidden(p *os.ProcessState) bool {
+	if p == nil {
+		return false
+	}
+	status, ok := p.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGSYS
 }

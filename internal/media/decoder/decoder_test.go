@@ -108,7 +108,7 @@ func TestBreakdownsAreDistinct(t *testing.T) {
 		err error
 		why media.Breakdown
 	}{
-		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrUnread, media.Unread}, {worker.ErrMemory, media.Greedy}, {worker.ErrStopped, media.Stopped},
+		{worker.ErrDied, media.Died}, {worker.ErrDeadline, media.Late}, {worker.ErrUnread, media.Unread}, {worker.ErrMemory, media.Greedy}, {worker.ErrStopped, media.Stopped}, {worker.ErrForbidden, media.Forbidden},
 		{worker.ErrStart, media.Absent}, {fmt.Errorf("%w: %w", worker.ErrStart, worker.ErrDied), media.Absent}, {fmt.Errorf("%w: %w", worker.ErrUnready, context.Canceled), media.Unready}, {&worker.Failure{Code: "crashed", Text: "index out of range"}, media.Died},
 	} {
 		_, err := New(localWorker{err: c.err}).Picture(t.Context(), gifOf(1, 1), 13, media.Request{}, nil)

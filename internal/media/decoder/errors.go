@@ -19,6 +19,7 @@ var breakdowns = []struct {
 	{worker.ErrUnread, media.Unread},
 	{worker.ErrMemory, media.Greedy},
 	{worker.ErrStopped, media.Stopped},
+	{worker.ErrForbidden, media.Forbidden},
 	{worker.ErrUnready, media.Unready},
 	{worker.ErrClosed, media.Absent},
 }

@@ -1,0 +1,42 @@
+// Package sandbox restricts a process that decodes hostile files, on Linux: Landlock limits
+// the files that it can open and closes the network, and a filter of system calls (seccomp)
+// ends it at calls that no decoder makes: to start a program or a process, to open a socket,
+// to trace, to load code into the kernel. Calls that are not on the list fail as unknown.
+//
+// It promises that a process works as before where the kernel lacks one or both, refuses
+// them, or is another system's; Enter then reports what holds. What is open stays open.
+//
+// Landlock binds one thread. Enter binds all of them, which Go can do only in a program
+// without C code. fsmcp-vips has C code, so a constructor, vips.c, binds its only thread
+// before Go starts; to start the same program again would take 40 ms of CPU time more.
+package sandbox
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+)
+
+// State says what the kernel enforces on a process.
+type State struct {
+	ABI   int  `json:"abi"`   // the version of the kernel's Landlock; 0: it has none
+	Files bool `json:"files"` // the files that it can open are limited
+	Calls bool `json:"calls"` // the system calls that it can make are limited
+	Cgo   bool `json:"cgo"`   // it has C code: Enter cannot limit files
+}
+
+// reads lists what a decoder may read, a C string and a comma on each line.
+//
+//go:embed reads.h
+var reads string
+
+// readable returns the files and folders that a decoder may read: libraries, fonts, time
+// zones, and what the Go runtime and libraries ask about processors and memory.
+func readable() (paths []string) {
+	for line := range strings.Lines(reads) {
+		if path, err := strconv.Unquote(strings.TrimRight(line, ",\n")); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,6 @@
+//go:build linux && vips && cgo
+
+package sandbox
+
+// #cgo LDFLAGS: -ldl
+import "C"
