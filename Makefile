@@ -185,7 +185,7 @@ wine: ## after a change of what Windows does: all scripts with the program for W
 WINE_ATTACKS := Kills Servers ForeignHolds Hooks HookEndsWithServer Metadata DenyRules HardLinks
 SPACE := $(subst ,, )
 
-wine-part: ## a part of test: more than 150 quick scripts, and attacks, with the program for Windows under Wine
+wine-part: ## less than make wine, not a part of test: 190 quick scripts, and some attacks, with the program for Windows under Wine
 	@.ci/wine setup
 	FSMCP_WINE=part $(GO) test -count=1 -timeout 10m -vet=off -v -run '^(TestScriptsUnderWine|TestWine($(subst $(SPACE),|,$(WINE_ATTACKS))))$$' ./cmd/fsmcp ./internal/faults | .ci/loud -v all=1
 
