@@ -162,7 +162,7 @@ func TestEveryLevelsRulesAreMerged(t *testing.T) {
 func TestManagedFilesHaveToBeSafe(t *testing.T) {
 	s := with(env(nil), map[string]string{managed: `{"permissions": {"deny": ["Read(unsafe)"]}}`, dropIn: `{"permissions": {"deny": ["Read(x)"]}}`})
 	c, warnings, _ := New(Flags{}, s, 1)
-	if len(rulesIn(c.Rules, perm.Deny)) != 1 || rulesIn(c.Rules, perm.Deny)[0].Text != "Read(x)" || len(warnings) != 1 || !strings.Contains(warnings[0], "belong to root") {
+	if len(rulesIn(c.Rules, perm.Deny)) != 1 || rulesIn(c.Rules, perm.Deny)[0].Text != "Read(x)" || len(warnings) != 1 || !strings.Contains(warnings[0], "it has to belong to ") {
 		t.Errorf("%+v, %q", rulesIn(c.Rules, perm.Deny), warnings)
 	}
 	for _, e := range c.entries {

@@ -465,7 +465,7 @@ func TestOtherMachine(t *testing.T) {
 func TestWindowsGlobs(t *testing.T) {
 	files := map[string]string{userOwn: `{"history": {"exclude": ["C:\\proj\\secrets\\**", "keys\\*.txt", "\\\\srv\\share\\**"]},
 		"hooks": {"beforeFileEdited": [{"glob": "sub\\*.txt", "command": ["x"]}, {"glob": "%TEMP%\\*", "command": ["x"]}],
-			"afterFileEdited": [{"glob": "C:\\proj\\**", "command": ["x"]}, {"glob": "//srv/share/*", "command": ["x"]}]}}`}
+			"afterFileEdited": [{"glob": "C:\\proj\\**", "command": ["x"]}, {"glob": "\\\\srv\\share/*", "command": ["x"]}]}}`}
 	s := with(env(nil), files)
 	s.OS = "windows"
 	c, warnings, err := New(Flags{}, s, 1000)

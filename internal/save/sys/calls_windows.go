@@ -300,9 +300,10 @@ func (w *Windows) GetLease(fd int) (int, error) {
 	return NoLease, nil
 }
 
-// Mkdir implements Sys. A folder with a mode for its owner alone is owndir.Private.
+// Mkdir implements Sys. A folder by its whole name, with a mode for its owner alone, is one of
+// fsmcp's own: owndir.Private.
 func (w *Windows) Mkdir(dir int, name string, mode uint32) error {
-	if mode&0o077 != 0 {
+	if dir != CWD || mode&0o077 != 0 {
 		return w.Portable.Mkdir(dir, name, mode)
 	}
 	private, err := owndir.Private()
