@@ -90,7 +90,8 @@ func TestDeniedBelowTellsNothing(t *testing.T) {
 		"copy all": {"Move", func(p place) args { return args{"from": p.file("f/**/*.txt"), "to": p.file("g/"), "copy": true} }},
 	}
 	for name, c := range all {
-		if count(t, "FSMCP_CUTS", 2) == 2 && name != "copy all" {
+		short := count(t, "FSMCP_CUTS", 1) == 1
+		if short && name != "copy all" {
 			continue // make faults makes them, too
 		}
 		by := func(texts []string, deny string) func() belowTraces {
@@ -110,9 +111,9 @@ func TestDeniedBelowTellsNothing(t *testing.T) {
 				t.Errorf("%s: it tells of the denied folder: %s", name, text)
 			}
 		}
-		if !strings.HasSuffix(name, "all") {
+		if short || !strings.HasSuffix(name, "all") {
 			report(t, "%s: the same in answer, audit, hooks and history, and %d system calls more that look at files", name, work)
-			continue // it is refused as a whole
+			continue // it is refused as a whole, or the control arm is left to make faults
 		}
 		free := by(many, "")().looks - by(small, "")().looks
 		if max(free, -free) <= apart {

@@ -68,7 +68,7 @@ func (k *cuts) run(e errand) {
 	k.start()
 	defer func() { k.c.Kill() }()
 	all := k.round(0)
-	step := max(1, all/count(k.t, "FSMCP_CUTS", 2))
+	step := max(1, all/count(k.t, "FSMCP_CUTS", 1))
 	for n := 1 + step/2; n <= all+all/20; n += step {
 		k.round(n)
 	}

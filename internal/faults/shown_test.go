@@ -147,6 +147,7 @@ type shownWalk struct {
 	settings string
 	full     bool // the setting edit.gate
 	forget   bool // the control arm
+	names    bool // the walk has MultiEdit, Move and Delete, too
 	files    []*shownFile
 	said     *transcript
 	counts   map[string]int
@@ -259,6 +260,10 @@ func (w *shownWalk) step() {
 	}
 	w.again = nil
 	f := w.files[w.rng.IntN(len(w.files))]
+	if w.names && w.rng.IntN(3) == 0 {
+		w.nameStep(f)
+		return
+	}
 	switch n := w.rng.IntN(100); {
 	case n < 22:
 		w.read(f, w.readArgs(f))
