@@ -60,11 +60,11 @@ func TestInspector(t *testing.T) {
 			if a := call("Write", object{"file_path": fresh, "content": "new\n"}); a.IsError || s.read("new.txt") != "new\n" {
 				t.Errorf("Write: %+v", a)
 			}
-			// With Glob and Grep.
+			// With all tools.
 			s.write(".mcp.json", []byte(strings.Replace(s.read(".mcp.json"), `"serve",`, `"serve", "--tools=all",`, 1)))
 			list = inspect("--method", "tools/list", "--strict")
-			if err := json.Unmarshal([]byte(list.stdout), &tools); err != nil || list.err != nil || findings(list.stderr) != "" || len(tools.Tools) != 6 {
-				t.Errorf("tools/list --strict of six tools: %v, %v\n%s\n%s", err, list.err, list.stdout, list.stderr)
+			if err := json.Unmarshal([]byte(list.stdout), &tools); err != nil || list.err != nil || findings(list.stderr) != "" || len(tools.Tools) != 9 {
+				t.Errorf("tools/list --strict of nine tools: %v, %v\n%s\n%s", err, list.err, list.stdout, list.stderr)
 			}
 			if a := call("Grep", object{"pattern": "colour", "output_mode": "content", "-A": 1, "glob": "*.toml"}); a.IsError || a.Content[0].Text != "settings.toml:1:colour = \"red\"\nsettings.toml-2-size = 3" {
 				t.Errorf("Grep: %+v", a)
