@@ -37,6 +37,8 @@ type Names struct {
 	unsaved []*namesFolder // to be synced by Finish
 	away    []*awayFile
 	held    map[*removed]bool // files that are open since Removal.Keep
+	closing []int             // files that are removed and still open
+	closed  chan struct{}     // closed once those before are closed; nil: there were none
 	network map[uint64]bool   // by device
 	remade  []remade
 	unknown bool

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -486,6 +487,33 @@ func (n *Names) settle() {
 		a.m.of.fail(a.finish())
 	}
 	n.away = nil
+	n.closeSoon()
+}
+
+// closeLater has closeSoon close a file that is removed. Elsewhere than on Linux it is closed at
+// once: its folder may not be empty before that.
+func (n *Names) closeLater(fd int) {
+	if runtime.GOOS == "linux" {
+		n.closing = append(n.closing, fd)
+	} else {
+		n.sys.Close(fd)
+	}
+}
+
+// closeSoon closes the files that are removed. To free their blocks takes a third of the time of a
+// removal, so the caller does not wait for it; at most maxAway files are open for that.
+func (n *Names) closeSoon() {
+	if n.closed != nil {
+		<-n.closed
+	}
+	fds, closed := n.closing, make(chan struct{})
+	n.closing, n.closed = nil, closed
+	n.s.closing.Go(func() {
+		defer close(closed)
+		for _, fd := range fds {
+			n.sys.Close(fd)
+		}
+	})
 }
 
 // removeFolder removes a folder unless something is in it.
@@ -523,7 +551,7 @@ func (a *awayFile) finish() error {
 	err := a.verify()
 	if a.old != nil {
 		a.old.release()
-		defer n.sys.Close(a.old.fd)
+		defer n.closeLater(a.old.fd)
 	}
 	deposited := a.in != m.in.fd
 	if deposited {

@@ -69,6 +69,8 @@ type Saver struct {
 	keys   keylock.Locks
 	state  *stateFolder
 	late   lateFiles
+	// closing are files that were removed and are being closed.
+	closing sync.WaitGroup
 	// leftover: a temporary file could not be removed; the next Sweep will.
 	leftover atomic.Bool
 }
@@ -120,6 +122,7 @@ func (s *Saver) FoundStateDir() (string, error) { return s.state.find() }
 // Close forgets the folders noted: call it when no write is going on. Without
 // it, or when it fails, the next Sweep looks into them.
 func (s *Saver) Close() error {
+	s.closing.Wait()
 	s.late.endAll()
 	return s.state.end(s.leftover.Load())
 }
