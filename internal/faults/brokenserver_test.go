@@ -28,7 +28,7 @@ func brokenServer(args []string, broken string) error {
 	if err != nil {
 		return err
 	}
-	calls := &brokenCalls{Sys: sys.Kernel{}, stamps: map[string]fsys.Stamp{}}
+	calls := &brokenCalls{Sys: sys.Kernel{}, stamps: map[string]fsys.Stamp{}, compared: map[string]fsys.Stamp{}}
 	for part := range strings.SplitSeq(broken, ",") {
 		switch part {
 		case "lock":
@@ -42,7 +42,9 @@ func brokenServer(args []string, broken string) error {
 			return fmt.Errorf("there is no part %q", part)
 		}
 	}
-	a, err := app.New(app.Options{Settings: cfg, Log: zerolog.Nop(), Version: "broken", Slowdown: 1, Sys: calls})
+	none := func() string { return "" }
+	a, err := app.New(app.Options{Settings: cfg, Log: zerolog.Nop(), Version: "broken", Slowdown: 1, Sys: calls,
+		Programs: app.Programs{Pictures: none, PDFs: none, Media: none}})
 	if err != nil {
 		return err
 	}
@@ -58,8 +60,9 @@ type brokenCalls struct {
 	noLook  bool // what an exchange displaced looks like what was compared
 	noLease bool // no lease tells of other programs, and none is missed
 
-	mu     sync.Mutex
-	stamps map[string]fsys.Stamp // by name, as it was last looked at
+	mu       sync.Mutex
+	stamps   map[string]fsys.Stamp // by name, as it was last looked at
+	compared map[string]fsys.Stamp // by the name of a displaced file: the stamp before the exchange
 }
 
 func (b *brokenCalls) Flock(fd, how int) error {
@@ -87,7 +90,8 @@ func (b *brokenCalls) Fstatat(dir int, name string) (fsys.Stamp, error) {
 	st, err := b.Sys.Fstatat(dir, name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if was, ok := b.stamps[name]; ok && b.noLook && err == nil && strings.Contains(name, ".fsmcp-") {
+	if was, ok := b.compared[name]; ok && b.noLook && err == nil {
+		delete(b.compared, name) // looks at it after that are for the way back
 		return was, nil
 	}
 	b.stamps[name] = st
@@ -101,7 +105,7 @@ func (b *brokenCalls) Rename(dir int, from, to string, flags uint) error {
 	time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
 	err := b.Sys.Rename(dir, from, to, flags)
 	b.mu.Lock()
-	b.stamps[from] = b.stamps[to]
+	b.compared[from] = b.stamps[to]
 	b.mu.Unlock()
 	time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
 	return err

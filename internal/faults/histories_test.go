@@ -71,7 +71,7 @@ func TestBrokenServersAreCaught(t *testing.T) {
 			pair := newPair(t, self, "none", "FAULTS_ROLE=broken-server", "FAULTS_BROKEN="+broken)
 			defer pair.close()
 			caught, made, first := 0, 0, ""
-			for ; made < rounds || broken != "" && caught == 0 && made < 300; made++ {
+			for ; (made < rounds || broken != "" && caught == 0 && made < 300) && !t.Failed(); made++ {
 				w := pair.witness(uint64(begin.UnixNano()), made, 0)
 				v := w.judge(pair.p)
 				if broken == "" && (!v.Legal || len(w.faults) > 0) {
@@ -187,6 +187,7 @@ func (p *pair) play(w *witness, kind int) {
 		a := &conversation{witness: w, c: p.servers[i], session: i, server: i, views: map[string]string{}}
 		slots := []*rand.Rand{chance(), chance()}
 		killed := kind == withKill && i == 1
+		a.killed = killed
 		callers.Go(func() {
 			p.converse(a, slots, moves)
 			if killed {

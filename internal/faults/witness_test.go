@@ -86,6 +86,7 @@ type conversation struct {
 	c       *mcptest.Client
 	session int
 	server  int // its number among the servers, which hooks are told
+	killed  bool
 
 	mu    sync.Mutex
 	views map[string]string // files as they were last read whole
@@ -103,6 +104,9 @@ func (a *conversation) call(r *rand.Rand, moves bool) bool {
 	op.End = a.tick()
 	if err != nil {
 		op.Result = histories.Unknown
+		if !a.killed {
+			a.t.Errorf("%s: %v", op, err)
+		}
 		if op.Kind != histories.Read {
 			a.add(op)
 		}
