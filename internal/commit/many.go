@@ -45,7 +45,8 @@ type ManyOutcome struct {
 // Bounds of a call.
 const (
 	mostTogether = 256 << 20 // bytes of all files
-	// manyTime is when a call stops between files: its answer is due soon after.
+	// manyTime is how long after its hooks and locks a call stops between files: the locks keep
+	// others waiting.
 	manyTime    = 25 * time.Second
 	askedListed = 20 // names that a question lists
 )
@@ -82,7 +83,7 @@ func (f *manyFile) wasMade() bool { return f.made.change != nil }
 func (c *Committer) CommitMany(ctx context.Context, call toolcall.Call, many Many) ManyOutcome {
 	call.Group = history.NewGroup()
 	for try := 1; ; try++ {
-		m := &manyEdits{Many: many, by: c, call: call, begun: time.Now()}
+		m := &manyEdits{Many: many, by: c, call: call}
 		m.run(ctx)
 		if try < attempts && m.moved && ctx.Err() == nil {
 			continue
@@ -121,6 +122,7 @@ func (m *manyEdits) run(ctx context.Context) {
 		return
 	}
 	defer locks.Unlock()
+	m.begun = time.Now()
 	if m.checkAgain(ctx, locks) {
 		for _, f := range m.files {
 			defer f.work.beginServers(f.target)()

@@ -42,7 +42,8 @@ const (
 	unspeltSteps = 100 // more than these that no argument spells are asked about
 	listed       = 20  // names that an answer or a question lists
 	mostHooked   = 100 // files below a folder that hooks before a change may name
-	// namesTime is when a call stops between entries: its answer is due soon after.
+	// namesTime is how long after its hooks and locks a call stops between entries: the locks keep
+	// others waiting.
 	namesTime = 25 * time.Second
 )
 
@@ -80,7 +81,7 @@ type nameStep struct {
 // before, lock all names, decide on each again and make it, unlock, and run the hooks after.
 func (c *Committer) ChangeNames(ctx context.Context, call toolcall.Call, names Names) toolcall.Outcome {
 	call.Group = history.NewGroup()
-	n := &naming{Names: names, by: c, call: call, begun: time.Now()}
+	n := &naming{Names: names, by: c, call: call}
 	defer n.close()
 	if out := n.workOut(ctx); out.Err != nil {
 		return out
@@ -102,6 +103,7 @@ func (c *Committer) ChangeNames(ctx context.Context, call toolcall.Call, names N
 	}
 	defer locks.Unlock()
 	n.close()
+	n.begun = time.Now()
 	failed, why := (&nameMaker{naming: n, locks: locks}).run(ctx)
 	locks.Unlock()
 	namesHooks{n}.after(ctx)
