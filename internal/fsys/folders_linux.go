@@ -72,8 +72,11 @@ func (f *Folders) folder(p Path) *heldFolder {
 
 func (f *Folders) open(dir string) *heldFolder {
 	t, err := f.resolver.Resolve(Path{given: dir, name: dir})
+	if err != nil {
+		return nil
+	}
 	defer t.Close()
-	if err != nil || t.Kind != Directory {
+	if t.Kind != Directory {
 		return nil
 	}
 	h := &heldFolder{fd: t.pin.object, stamp: t.Stamp, names: append([]string(nil), t.Names...), users: 1}
