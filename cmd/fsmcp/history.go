@@ -357,9 +357,9 @@ func restoreLastCommand(s process) *cobra.Command {
 	cmd := newHistoryCommand(s, &f, &cobra.Command{
 		Use:   "undo [PATH...]",
 		Short: "Restore what the last change replaced",
-		Long: `Restore what the last change below the working directory replaced, or the last
-one of the files and folders named, with all that the same call changed. What was
-changed later by others stays, as with fsmcp history restore. Once more, it
+		Long: `Restore what the last change below the working directory replaced, or the
+last one of the files and folders named, with all that the same call changed.
+What others changed later stays, as with fsmcp history restore. Once more, it
 restores the change before that.`,
 	}, func(ctx context.Context, h *historySession, paths []string) error {
 		if len(paths) == 0 {

@@ -45,8 +45,8 @@ type ManyOutcome struct {
 // Bounds of a call.
 const (
 	mostTogether = 256 << 20 // bytes of all files
-	// manyTime is how long after its hooks and locks a call stops between files: the locks keep
-	// others waiting.
+	// manyTime is the time after its hooks and locks at which a call stops between files, since the
+	// locks keep others waiting.
 	manyTime    = 25 * time.Second
 	askedListed = 20 // names that a question lists
 )

@@ -42,8 +42,8 @@ const (
 	unspeltSteps = 100 // more than these that no argument spells are asked about
 	listed       = 20  // names that an answer or a question lists
 	mostHooked   = 100 // files below a folder that hooks before a change may name
-	// namesTime is how long after its hooks and locks a call stops between entries: the locks keep
-	// others waiting.
+	// namesTime is the time after its hooks and locks at which a call stops between entries, since the
+	// locks keep others waiting.
 	namesTime = 25 * time.Second
 )
 

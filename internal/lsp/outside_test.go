@@ -87,7 +87,7 @@ func TestMendedOutside(t *testing.T) {
 // A call that comes while the base is taken anew is waited for, too.
 func TestCallsAfterAnOutsideChange(t *testing.T) {
 	f := newFake(t)
-	p := newProject(t, f)
+	p := newSlowProject(t, f) // the second call is to wait for the first, however long that takes
 	p.begin()
 	p.edit("a.go", "x\n")
 	reported, held := make(chan bool, 100), make(chan bool)
