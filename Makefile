@@ -31,11 +31,11 @@ MODULES := python3-nbformat:nbformat
 FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-ja:/usr/share/developers-reference/ja/developers-reference.pdf \
   debian-reference-ja:/usr/share/debian-reference/debian-reference.ja.pdf debian-reference-zh-cn:/usr/share/debian-reference/debian-reference.zh-cn.pdf
 
-# Packages whose code runs in several goroutines: these are tested under the race detector, the second
-# line with fewer rounds (internal/shortrun), so that they are also tested without it. It has nothing to
-# find in pure packages.
-ONLY_RACED := audit clipboard filelock hooks media/decoder owndir server/schedule server/wire settings/follow state worker
-RACED_PACKAGES := $(ONLY_RACED) fsys history lsp save search server settings tools watch
+# Packages whose code runs in several goroutines: make test tests those of the first line under the race
+# detector alone, with fewer rounds (internal/shortrun), and the others without it alone; make faults runs
+# all of them under it, in full. It has nothing to find in pure packages.
+ONLY_RACED := audit clipboard filelock history hooks lsp media/decoder owndir save server server/schedule server/wire settings/follow state watch worker
+RACED_PACKAGES := $(ONLY_RACED) fsys search settings tools
 
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
 # others run without it, as do the tests of the program, which start servers by the hundred; "make faults"
@@ -137,7 +137,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 
 # "make check" vets everything, so that these tests do not.
 test-raced-packages:
-	CGO_ENABLED=1 $(GO) test -v -race -vet=off -p 2 -timeout 14m $(RACED_PACKAGES:%=./internal/%) | .ci/loud
+	CGO_ENABLED=1 $(GO) test -v -race -vet=off -p 2 -timeout 14m $(ONLY_RACED:%=./internal/%) | .ci/loud
 
 test-raced-scripts:
 	CGO_ENABLED=1 $(GO) test -v -race -vet=off -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud

@@ -1,7 +1,7 @@
 // Package shortrun makes tests smaller under go test -short, which make quick uses, and makes
 // them say what is left out. Under the race detector, which slows a test down five to ten times,
-// they are as small: make test runs the same tests in full without it. With FSMCP_RACE_FULL set
-// they are tried in full under it too, which make faults does.
+// they are as small, unless FSMCP_RACE_FULL is set, which make faults does. make test runs most
+// packages in full without it; those that the Makefile names ONLY_RACED run there under it alone.
 package shortrun
 
 import (
@@ -12,8 +12,7 @@ import (
 // Short reports whether a test is to make fewer rounds.
 func Short() bool { return testing.Short() || raced && os.Getenv("FSMCP_RACE_FULL") == "" }
 
-// loud marks a line that make test and make quick print. A test that is small only under the
-// race detector leaves nothing out of make test.
+// loud marks a line that make quick prints.
 func loud() string {
 	if testing.Short() {
 		return "!!!"
@@ -28,7 +27,7 @@ func Count(t testing.TB, all, some int, what string) int {
 	if !Short() {
 		return all
 	}
-	t.Logf("%s SHORT: %d of %d %s; make test tries all %[1]s", loud(), some, all, what)
+	t.Logf("%s SHORT: %d of %d %s; make faults tries all %[1]s", loud(), some, all, what)
 	return some
 }
 
@@ -39,7 +38,7 @@ func Step(t testing.TB, n int, what string) int {
 	if !Short() {
 		return 1
 	}
-	t.Logf("%s SHORT: one in %d %s; make test tries all %[1]s", loud(), n, what)
+	t.Logf("%s SHORT: one in %d %s; make faults tries all %[1]s", loud(), n, what)
 	return n
 }
 
@@ -47,6 +46,6 @@ func Step(t testing.TB, n int, what string) int {
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if Short() {
-		t.Skipf("%s NOT TESTED: %s; make test runs it %[1]s", loud(), why)
+		t.Skipf("%s NOT TESTED: %s; make faults runs it %[1]s", loud(), why)
 	}
 }
