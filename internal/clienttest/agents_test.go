@@ -94,7 +94,7 @@ func wide() (lines []string) {
 }
 
 // shown matches the note behind a page.
-var shown = regexp.MustCompile(`\(Lines (\d+)-(\d+) of \d+ are shown\.`)
+var shown = regexp.MustCompile(`\((?:PARTIAL: l|L)ines (\d+)-(\d+) of `)
 
 // whole checks that each line that a page claims to show is in it, and returns their
 // number; 0: it is no page.

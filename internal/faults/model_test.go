@@ -24,15 +24,15 @@ func TestTracesFollowTheModel(t *testing.T) {
 	}
 	withdrawn, given := 0, 0
 	// strace counts the calls of each thread, and threads differ from run to run.
-	for try := 0; try < 12 || try < 60 && (withdrawn == 0 || given == 0); try++ {
+	for try := 0; try < 12 || try < 200 && (withdrawn == 0 || given == 0); try++ {
 		o.reset(t)
-		fail := fmt.Sprintf("inject=fcntl:error=EIO:when=%d", try%6+1)
+		fail := fmt.Sprintf("inject=fcntl:error=EIO:when=%d", try%10+1)
 		out := o.change(t, append(calls, "-e", fail)...)
 		events := eventsOf(out.trace)
 		if !slices.Contains(events, "F_GETLEASE") {
 			continue // it goes on without a lease, which the model leaves out
 		}
-		if !accepted(events) {
+		if !accepted(withoutLateError(events)) {
 			t.Errorf("%s: the model does not have this order: %v\n%s", fail, events, out.said)
 		}
 		switch n := strings.Count(strings.Join(events, " "), "RENAME_EXCHANGE"); {
@@ -60,6 +60,18 @@ func TestTracesFollowTheModel(t *testing.T) {
 			t.Errorf("the model takes this, too: %v", left)
 		}
 	}
+}
+
+// withoutLateError leaves out one of two questions between an exchange and its withdrawal. Another
+// program, which is all that the model has, makes the first one fail; an error can be the second's.
+func withoutLateError(events []string) []string {
+	late := []string{"RENAME_EXCHANGE", "F_GETLEASE", "F_GETLEASE", "RENAME_EXCHANGE"}
+	for i := 0; i+len(late) <= len(events); i++ {
+		if slices.Equal(events[i:i+len(late)], late) {
+			return slices.Delete(slices.Clone(events), i+1, i+2)
+		}
+	}
+	return events
 }
 
 func accepted(events []string) bool {

@@ -398,7 +398,9 @@ func (w *walker) editShown(m *model, res mcptest.Result, old, new string, all bo
 	case m.disk == "" && m.shown == nil:
 		w.expect(res, 8, "no_match")
 	case m.shown == nil && several:
-		w.expect(res, 9, "not_unique")
+		if w.expect(res, 9, "not_unique") { // it has shown the lines of the matches
+			m.shown = &shown{text: m.disk, lines: map[int]bool{}, unsure: true}
+		}
 	case m.shown == nil:
 		if w.expect(res, 6, "not_read") && n > 0 { // it has shown the matches
 			m.shown = &shown{text: m.disk, lines: map[int]bool{}, unsure: true}
