@@ -136,7 +136,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=30000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
-	FSMCP_MUTANTS=4 FSMCP_HOSTILE_PICTURES=8 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=4 \
+	FSMCP_HOSTILE_PICTURES=8 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=4 \
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 -skip '^($(LEFT_TO_FAULTS))$$' $(LONG:%=./internal/%) | .ci/loud -v all=1
 	@echo "test: !!! NOT TESTED: $(LEFT_TO_FAULTS) (make faults) !!!"
 

@@ -138,6 +138,7 @@ func (n *nameMaker) record(ctx context.Context, ready []*readyMove) error {
 			Operation: n.Operation, To: m.new.Path, NewDirs: len(m.new.MissingDirs()), Stamp: m.now.Stamp,
 		})
 		if err != nil {
+			batch.Discard()
 			return err
 		}
 		m.mark = mark

@@ -190,6 +190,7 @@ func (n *nameMaker) deleteAll(ctx context.Context) (failed int, why error) {
 		for _, m := range n.marks {
 			m.Void()
 		}
+		n.batch.Discard()
 		return n.noneDeleted(min(len(all), len(n.steps)-1), why)
 	}
 	if n.by.Saver.Durability() != save.None {

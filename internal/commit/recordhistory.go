@@ -27,10 +27,11 @@ type HistoryRecorder interface {
 }
 
 // batchRecorder records changes that are made together: none of them may be made before Flush
-// has returned (history.Batch).
+// has returned. Discard gives up what waits (history.Batch).
 type batchRecorder interface {
 	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
 	Flush() error
+	Discard()
 }
 
 // batch begins to record changes that are made together.
@@ -45,6 +46,7 @@ func (c *Committer) batch() batchRecorder {
 type oneByOne struct{ HistoryRecorder }
 
 func (oneByOne) Flush() error { return nil }
+func (oneByOne) Discard()     {}
 
 // waitForMark waits until a change is recorded.
 type waitForMark func() (*history.Mark, error)

@@ -109,6 +109,14 @@ func (b *Batch) Flush() error {
 	return nil
 }
 
+// Discard gives up what waits, since none of the changes will be made.
+func (b *Batch) Discard() {
+	if b.w != nil {
+		b.w.release()
+	}
+	*b = Batch{s: b.s}
+}
+
 // drop takes back the entry of a change that is not made after all.
 func (b *Batch) drop(m *Mark) {
 	for i, l := range b.staged {

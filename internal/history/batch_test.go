@@ -126,3 +126,24 @@ func TestBatchThatCannotBeWritten(t *testing.T) {
 	mark.Void()
 	mark.Done()
 }
+
+// A Batch that is given up before its Flush leaves nothing behind, and holds no file open.
+func TestBatchGivenUp(t *testing.T) {
+	k := newKept(t)
+	batch := k.Batch()
+	mark, err := batch.Keep(context.Background(), Change{Names: []string{"/w/f"}, Operation: OpMove, To: "/w/to"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := batch.w
+	mark.Void()
+	batch.Discard()
+	mark.Done()
+	if w.users != 1 { // the Store's
+		t.Errorf("%d users of the files are left", w.users)
+	}
+	k.Close()
+	if got := k.spell(); got != "" {
+		t.Errorf("it was written: %s", got)
+	}
+}
