@@ -126,8 +126,10 @@ func TestFirstChangeMakesAFile(t *testing.T) {
 	f := newFake(t)
 	p := newProject(t, f)
 	f.before = func(f *fake, method string, _ json.RawMessage) bool {
-		if method == "initialized" {
+		switch method {
+		case "initialize": // its answer follows, so that the client knows of the work before it asks for anything
 			f.frame(`{"jsonrpc":"2.0","method":"$/progress","params":{"token":1,"value":{"kind":"begin","title":"loading"}}}`)
+		case "initialized":
 			go func() {
 				time.Sleep(50 * time.Millisecond) // longer than a server may be quiet
 				f.frame(`{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"` + uriOf(p.path("old.go")) + `","diagnostics":[{"message":"old"}]}}`)
