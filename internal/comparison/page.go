@@ -105,5 +105,5 @@ What happens in them:
 - **15.** The official server finds files by name alone, so that all twelve are read, and it edits one file a call.
 - **16.** The official server reads the PDF as UTF-8: what comes back is no text.
 
-The official server has tools that fsmcp has not: a folder is made by itself, and listed as a tree. fsmcp's tools for searching, moving and deleting are off by default: [search.md](search.md), [files.md](files.md). The official server runs on every system that has Node.
+The official server has tools that fsmcp has not: a folder is made by itself, and listed as a tree. fsmcp's tools for searching, moving and deleting are off by default: [search.md](search.md), [tools.md](tools.md#move). The official server runs on every system that has Node.
 `
