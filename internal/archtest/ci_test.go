@@ -106,9 +106,9 @@ func TestPureList(t *testing.T) {
 
 // TestNothingIsPublished keeps documents from telling readers to install what lies nowhere.
 func TestNothingIsPublished(t *testing.T) {
-	install := regexp.MustCompile(`go (install|get|run) [a-z]+\.[a-z]+/|(brew|scoop) install|(docker|podman) pull|npx (-y )?fsmcp|github\.com/fsmcp`)
+	install := regexp.MustCompile(`go (install|get|run) [a-z]+\.[a-z]+/|(brew|scoop) install|(docker|podman) pull|npx (-y|--yes) fsmcp|github\.com/fsmcp`)
 	root := filepath.Join("..", "..")
-	for _, pattern := range []string{"*.md", "docs/*.md", "packaging/*", "schemas/*"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "packaging/*.tmpl", "packaging/npm/*", "schemas/*"} {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no files", pattern)

@@ -1,6 +1,6 @@
-// Command release makes what a release of fsmcp consists of: an archive, an MCP bundle and
-// a list of contents (SBOM) for each system, checksums, and the files of other package
-// managers, filled in from the templates in packaging. It promises the same bytes for the
+// Command release makes what a release of fsmcp consists of: an archive, an MCP bundle, an
+// npm package and a list of contents (SBOM) for each system, checksums, and the files of
+// other package managers, filled in from the templates in packaging. It promises the same bytes for the
 // same commit and version of Go, from whatever folder it runs in.
 //
 // It is started in the top folder of a checkout ("make release") and builds what lies
@@ -130,6 +130,9 @@ func (r *release) make() error {
 		}
 		f.Products = append(f.Products, p)
 	}
+	if err := r.npmStarter(f); err != nil {
+		return err
+	}
 	if err := r.fillIn(f); err != nil {
 		return err
 	}
@@ -190,7 +193,11 @@ func (r *release) makeTarget(b *builder, target string, texts []entry, f facts, 
 		return p, err
 	}
 	p.Bundle, p.BundleHash = base+".mcpb", hash(bundle)
-	return p, r.write(p.Bundle, bundle)
+	if err := r.write(p.Bundle, bundle); err != nil {
+		return p, err
+	}
+	licences := slices.DeleteFunc(slices.Clone(texts), func(e entry) bool { return e.name != "LICENSE" })
+	return p, r.npmPrograms(f, programs, append(licences, notices)...)
 }
 
 // marker is in every folder that a release made, and in no other.

@@ -36,8 +36,10 @@ func (r *release) fillIn(f facts) error {
 // fill returns a template with its gaps filled in. What ends in .json is checked and
 // indented.
 func (r *release) fill(name string, f facts) ([]byte, error) {
-	path := filepath.Join(r.root, "packaging", name+".tmpl")
-	t, err := template.New(name + ".tmpl").Option("missingkey=error").Funcs(template.FuncMap{"json": asJSON, "systems": f.systems, "platform": platform}).ParseFiles(path)
+	path := filepath.Join(r.root, "packaging", filepath.FromSlash(name)+".tmpl")
+	t, err := template.New(filepath.Base(path)).Option("missingkey=error").Funcs(template.FuncMap{
+		"json": asJSON, "systems": f.systems, "platform": platform, "processor": processor, "npmName": npmName,
+	}).ParseFiles(path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +84,4 @@ func asJSON(v any) (string, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return string(bytes.TrimSpace(out.Bytes())), err
-}
-
-// platform returns the name that Node.js has for a system.
-func platform(system string) string {
-	if system == "windows" {
-		return "win32"
-	}
-	return system
 }
