@@ -93,7 +93,7 @@ man: ## the manual pages, into man/
 	@mkdir -p man && rm -f man/*.1
 	FSMCP_MAN=$(abspath man) SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) test -count=1 -run '^TestManual$$' ./cmd/fsmcp
 
-release: man ## for a release: dist/ with archives, MCP bundles and npm packages for six systems, checksums, lists of contents; publishes nothing
+release: man ## for a release: dist/ with archives, MCP bundles, npm packages and images for six systems, checksums, lists of contents; publishes nothing
 	$(GO) run ./internal/release -version '$(VERSION)' -commit '$(COMMIT)' -time $(SOURCE_DATE_EPOCH) -out dist
 
 demo: build ## to see it: a real session on sample files

@@ -35,34 +35,59 @@ func pack(system, prefix string, files []entry, at time.Time, level int) ([]byte
 	return packTar(files, at, level)
 }
 
-// packTar returns a tar.gz with sorted names, one time, and root as the owner. The header
-// of gzip has neither a name nor a time.
+// packTar returns a tar.gz with sorted names, one time, and root as the owner.
 func packTar(files []entry, at time.Time, level int) ([]byte, error) {
-	var out bytes.Buffer
-	compressed, err := gzip.NewWriterLevel(&out, level)
+	var nodes []node
+	for _, e := range sorted(files) {
+		nodes = append(nodes, node{name: e.name, data: e.data, mode: int64(e.mode.Perm())})
+	}
+	plain, err := tarOf(nodes, at)
 	if err != nil {
 		return nil, err
 	}
-	w := tar.NewWriter(compressed)
-	for _, e := range sorted(files) {
-		err := w.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeReg, Name: e.name, Size: int64(len(e.data)), Mode: int64(e.mode.Perm()),
-			ModTime: at, Format: tar.FormatUSTAR,
-		})
-		if err != nil {
+	return compress(plain, level)
+}
+
+// A node is a file in a tar, or a folder if its name ends with a slash.
+type node struct {
+	name  string
+	data  []byte
+	mode  int64 // as Unix has it
+	owner int   // user and group
+}
+
+// tarOf returns a tar with these nodes in this order and one time.
+func tarOf(nodes []node, at time.Time) ([]byte, error) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, n := range nodes {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: n.name, Size: int64(len(n.data)), Mode: n.mode, Uid: n.owner, Gid: n.owner, ModTime: at, Format: tar.FormatUSTAR}
+		if strings.HasSuffix(n.name, "/") {
+			h.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(e.data); err != nil {
+		if _, err := w.Write(n.data); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil {
+	err := w.Close()
+	return out.Bytes(), err
+}
+
+// compress returns data as gzip, with neither a name nor a time in its header.
+func compress(data []byte, level int) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, level)
+	if err != nil {
 		return nil, err
 	}
-	if err := compressed.Close(); err != nil {
+	if _, err := w.Write(data); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	err = w.Close()
+	return out.Bytes(), err
 }
 
 // packZip returns a zip with sorted names, one time, and the permissions of Unix. A zip

@@ -1,5 +1,6 @@
 // Command release makes what a release of fsmcp consists of: an archive, an MCP bundle, an
-// npm package and a list of contents (SBOM) for each system, checksums, and the files of
+// npm package and a list of contents (SBOM) for each system, an image for containers,
+// checksums, and the files of
 // other package managers, filled in from the templates in packaging. It promises the same bytes for the
 // same commit and version of Go, from whatever folder it runs in.
 //
@@ -9,6 +10,10 @@
 //
 // The list of contents is made by own code: of the tools for it, cyclonedx-gomod and the
 // package licensecheck could not be fetched when this was written.
+//
+// The image is made by own code, too. go-containerregistry v0.22.1 needs five more modules,
+// and would replace the 30 lines that name blobs by their hashes: what is in the layer, and
+// the archive, would still be made here.
 //
 // goreleaser v2.14.0 was tried for the archives. It takes 2 minutes to fetch and compile,
 // which the tests of archives would have to pay, too, and 7 seconds a run. It would replace
@@ -197,7 +202,17 @@ func (r *release) makeTarget(b *builder, target string, texts []entry, f facts, 
 		return p, err
 	}
 	licences := slices.DeleteFunc(slices.Clone(texts), func(e entry) bool { return e.name != "LICENSE" })
-	return p, r.npmPrograms(f, programs, append(licences, notices)...)
+	licences = append(licences, notices)
+	if p.OS == "linux" {
+		image, err := r.image(f, programs, licences)
+		if err != nil {
+			return p, err
+		}
+		if err := r.write(base+".oci.tar", image); err != nil {
+			return p, err
+		}
+	}
+	return p, r.npmPrograms(f, programs, licences)
 }
 
 // marker is in every folder that a release made, and in no other.

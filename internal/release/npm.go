@@ -33,7 +33,7 @@ func processor(arch string) string {
 
 // npmPrograms makes the npm package of one system, with its programs and their licences.
 // npm installs it where the manifest's os and cpu fit.
-func (r *release) npmPrograms(f facts, programs []entry, licences ...entry) error {
+func (r *release) npmPrograms(f facts, programs, licences []entry) error {
 	manifest, err := r.fill("npm/system.json", f)
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestRelease(t *testing.T) {
 	checkSums(t, first)
 
 	base := "fsmcp-1.2.3-linux-amd64"
-	for _, name := range []string{base + ".tar.gz", base + ".mcpb", base + ".cdx.json", "npm/fsmcp-1.2.3.tgz", "npm/fsmcp-linux-x64-1.2.3.tgz", "server.json", "Containerfile", "packages/homebrew/fsmcp.rb", "packages/scoop/fsmcp.json"} {
+	for _, name := range []string{base + ".tar.gz", base + ".mcpb", base + ".cdx.json", base + ".oci.tar", "npm/fsmcp-1.2.3.tgz", "npm/fsmcp-linux-x64-1.2.3.tgz", "server.json", "packages/homebrew/fsmcp.rb", "packages/scoop/fsmcp.json"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("there is no %s", name)
 		}
@@ -124,6 +124,7 @@ func TestRelease(t *testing.T) {
 	}
 	answers(t, filepath.Join(dir, "fsmcp-1.2.3", "fsmcp"), "v1.2.3", "0123abcd", true)
 	launched(t, bundle)
+	t.Run("image", func(t *testing.T) { runsInContainer(t, read(t, first, base+".oci.tar")) })
 	t.Run("npm", func(t *testing.T) { installedByNPM(t, first) })
 }
 

@@ -13,7 +13,6 @@ import (
 // folder packaging.
 var generated = map[string]string{
 	"server.json":                "server.json",
-	"Containerfile":              "Containerfile",
 	"packages/homebrew/fsmcp.rb": "fsmcp.rb",
 	"packages/scoop/fsmcp.json":  "fsmcp.json",
 }

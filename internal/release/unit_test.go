@@ -49,7 +49,7 @@ func TestTemplates(t *testing.T) {
 		f.Products = append(f.Products, p)
 	}
 	r := release{root: top}
-	for _, name := range []string{"manifest.json", "server.json", "fsmcp.json", "fsmcp.rb", "Containerfile", "npm/package.json", "npm/system.json"} {
+	for _, name := range []string{"manifest.json", "server.json", "fsmcp.json", "fsmcp.rb", "npm/package.json", "npm/system.json"} {
 		f.Product = f.Products[4]
 		text, err := r.fill(name, f)
 		if err != nil {
