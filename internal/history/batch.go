@@ -11,7 +11,7 @@ type Batch struct {
 	frames  []byte  // of states, for the pack
 	objects []*object
 	stored  map[Sum]*object // those of objects that are states, with offsets in frames
-	staged  []stagedLine
+	staged  []*stagedLine
 }
 
 // stagedLine is an entry that waits to be written.
@@ -19,6 +19,9 @@ type stagedLine struct {
 	line
 	mark *Mark
 }
+
+// lineRoom is the room for the line of a change, which may be longer.
+const lineRoom = 512
 
 // maxFrames bounds the bytes that a Batch holds.
 const maxFrames = 1 << 20
@@ -56,7 +59,7 @@ func (b *Batch) keep(ctx context.Context, c Change, settings Settings) (*Mark, e
 	}
 	b.w.share()
 	m := &Mark{w: b.w, batch: b}
-	b.staged = append(b.staged, stagedLine{l, m})
+	b.staged = append(b.staged, &stagedLine{l, m})
 	if len(b.frames) > maxFrames {
 		return m, b.Flush()
 	}
@@ -135,7 +138,7 @@ func (w *writer) share() {
 }
 
 // writeBatch writes the states and then the entries of a Batch, each by one write.
-func (w *writer) writeBatch(b *Batch) error {
+func (w *writer) writeBatch(b *Batch) (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.write(w.pack, b.frames, w.packEnd); err != nil {
@@ -146,15 +149,13 @@ func (w *writer) writeBatch(b *Batch) error {
 			o.Chunks[i].At += w.packEnd
 		}
 	}
-	var lines []byte
+	lines := make([]byte, 0, lineRoom*len(b.staged))
 	for i := range b.staged {
-		l := &b.staged[i]
+		l := b.staged[i]
 		w.stamp(&l.line)
-		line, err := l.encode()
-		if err != nil {
+		if lines, err = l.appendTo(lines); err != nil {
 			return err
 		}
-		lines = append(lines, line...)
 		l.mark.number = l.Number
 	}
 	if err := w.write(w.journal, lines, w.lineEnd); err != nil {

@@ -2,9 +2,10 @@ package history
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -104,8 +105,8 @@ func (l line) objects() (all []*object) {
 
 const checkLen = 8 // hexadecimal digits
 
-// encode returns the line with its check and its end.
-func (l line) encode() ([]byte, error) {
+// appendTo appends the line with its check and its end.
+func (l line) appendTo(b []byte) ([]byte, error) {
 	l.Version = journalVersion
 	if l.Made != nil {
 		l.Version = madeVersion
@@ -116,13 +117,15 @@ func (l line) encode() ([]byte, error) {
 	if !utf8.ValidString(l.To) {
 		l.RawTo, l.To = []byte(l.To), ""
 	}
-	text, err := json.Marshal(l)
+	at := len(b)
+	b, err := l.appendJSON(append(b, "00000000 "...))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, checkLen+2+len(text))
-	out = fmt.Appendf(out, "%08x ", checkOf(text))
-	return append(append(out, text...), '\n'), nil
+	var check [checkLen / 2]byte
+	binary.BigEndian.PutUint32(check[:], checkOf(b[at+checkLen+1:]))
+	hex.Encode(b[at:], check[:])
+	return append(b, '\n'), nil
 }
 
 var errVersion = errors.New("another version of fsmcp wrote this line")

@@ -231,7 +231,7 @@ func TestUnmadeRemovals(t *testing.T) {
 
 // Builds that know nothing of Made take no line with it for an entry.
 func TestMadeIsAnotherVersion(t *testing.T) {
-	b, err := line{Made: []int{1, 2}}.encode()
+	b, err := line{Made: []int{1, 2}}.appendTo(nil)
 	if err != nil || !bytes.Contains(b, []byte(`"v":3`)) {
 		t.Errorf("%s, %v", b, err)
 	}

@@ -183,7 +183,7 @@ func (w *writer) stamp(l *line) {
 }
 
 func (w *writer) writeLine(l line) error {
-	b, err := l.encode()
+	b, err := l.appendTo(nil)
 	if err == nil {
 		err = w.write(w.journal, b, w.lineEnd)
 	}
