@@ -31,7 +31,7 @@ func (s *Saver) Lock(ctx context.Context, t *fsys.Target) (*Lock, error) {
 }
 
 func (s *Saver) lockKey(ctx context.Context, key string) (*Lock, error) {
-	unlock, err := s.lockKeys(ctx, []string{key}, false)
+	unlock, err := s.lockKeys(ctx, []stripedKey{{stripeOf(key), key}}, false)
 	if err != nil {
 		return nil, err
 	}

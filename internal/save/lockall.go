@@ -29,7 +29,7 @@ type Locks struct {
 // Every caller takes them in one order, so that no two wait for each other. A caller that
 // holds a lock must not take another one. The targets may be closed afterwards.
 func (s *Saver) LockAll(ctx context.Context, set LockSet) (*Locks, error) {
-	l := &Locks{keys: make(map[string]bool), paths: make(map[string]bool)}
+	l := &Locks{keys: make(map[string]bool, len(set.Targets)), paths: make(map[string]bool)}
 	for _, purpose := range set.Purposes {
 		l.keys["purpose:"+purpose] = true
 	}
@@ -52,14 +52,20 @@ func (s *Saver) LockAll(ctx context.Context, set LockSet) (*Locks, error) {
 	return l, nil
 }
 
+// stripedKey is a key with its stripe.
+type stripedKey struct {
+	stripe int
+	key    string
+}
+
 // sorted returns the keys in the one order.
-func (l *Locks) sorted() []string {
-	keys := make([]string, 0, len(l.keys))
+func (l *Locks) sorted() []stripedKey {
+	keys := make([]stripedKey, 0, len(l.keys))
 	for key := range l.keys {
-		keys = append(keys, key)
+		keys = append(keys, stripedKey{stripeOf(key), key})
 	}
-	slices.SortFunc(keys, func(a, b string) int {
-		return cmp.Or(cmp.Compare(stripeOf(a), stripeOf(b)), cmp.Compare(a, b))
+	slices.SortFunc(keys, func(a, b stripedKey) int {
+		return cmp.Or(cmp.Compare(a.stripe, b.stripe), cmp.Compare(a.key, b.key))
 	})
 	return keys
 }
@@ -85,7 +91,7 @@ func (l *Locks) Unlock() { l.unlock() }
 // lockKeys takes the gate, then the keys of this process, then the stripes, each in its
 // order. all stands for every stripe. A caller that waits in one of the three holds nothing
 // that comes later, so no two callers wait for each other.
-func (s *Saver) lockKeys(ctx context.Context, keys []string, all bool) (unlock func(), err error) {
+func (s *Saver) lockKeys(ctx context.Context, keys []stripedKey, all bool) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.o.LockWait, &BusyError{Why: busyLock})
 	defer cancel()
 	if err := context.Cause(ctx); err != nil {
@@ -109,7 +115,7 @@ func (s *Saver) lockKeys(ctx context.Context, keys []string, all bool) (unlock f
 	}
 	ok := take(s.gate.enter(ctx, all))
 	for i := 0; ok && i < len(keys); i++ {
-		ok = take(s.keys.Lock(ctx, keys[i]))
+		ok = take(s.keys.Lock(ctx, keys[i].key))
 	}
 	if !ok {
 		unlock()
@@ -126,7 +132,7 @@ func (s *Saver) lockKeys(ctx context.Context, keys []string, all bool) (unlock f
 }
 
 // stripesOf returns the stripes of sorted keys, ascending, each once.
-func stripesOf(keys []string, all bool) (list []int) {
+func stripesOf(keys []stripedKey, all bool) (list []int) {
 	if all {
 		for n := range stripeCount {
 			list = append(list, n)
@@ -134,7 +140,7 @@ func stripesOf(keys []string, all bool) (list []int) {
 		return list
 	}
 	for _, key := range keys {
-		list = append(list, stripeOf(key))
+		list = append(list, key.stripe)
 	}
 	return slices.Compact(list)
 }
