@@ -83,7 +83,7 @@ func entryBy(c *Checker, d Decision, r Request, t *fsys.Target) (*File, error) {
 
 // entryGrants lets consent to the operation count for the Read that it takes, too: nothing
 // that the file holds is shown.
-type entryGrants struct{ Request }
+type entryGrants struct{ *Request }
 
 // Granted implements perm.Grants.
 func (g entryGrants) Granted(op perm.Op, path string) bool {
@@ -93,12 +93,12 @@ func (g entryGrants) Granted(op perm.Op, path string) bool {
 // strictest is the strictest decision as Read and as the operation.
 func strictest(c *Checker, r Request, names []string, there Exists) Decision {
 	policy := c.Policy()
-	d := Decision{Policy: policy, Op: r.Op, Path: r.Path, Names: names}
-	d.Decision = policy.DecideGranted(r.Op, names, there, entryGrants{r})
+	d, grants := Decision{Policy: policy, Op: r.Op, Path: r.Path, Names: names}, entryGrants{&r}
+	d.Decision = policy.DecideGranted(r.Op, names, there, grants)
 	if r.Op == perm.Read {
 		return d
 	}
-	if read := policy.DecideGranted(perm.Read, names, there, entryGrants{r}); read.Verdict < d.Verdict {
+	if read := policy.DecideGranted(perm.Read, names, there, grants); read.Verdict < d.Verdict {
 		d.Decision = read
 	}
 	return d

@@ -20,8 +20,8 @@ const manyFiles = 1000
 // The bare program makes two calls for a file that it moves and about eight for one that it
 // removes, without any check. What fsmcp makes for each file:
 //
-//   - Move, six: a look at both names to work all of them out, and again under the locks before
-//     the rules decide; the rename; a look whether the file that came is the one decided on.
+//   - Move, five: a look at both names to work all of them out, and at the old one again under the
+//     locks; the rename; a look whether the file that came is the one decided on.
 //   - Delete, about seventeen: the two looks at the name; open, lease, stamp, attributes, flags and
 //     bytes for the history; is the lease unbroken, lock, rename to a temporary name, stamp, is
 //     it unbroken twice more, and unlock, unlink and close.

@@ -1,9 +1,32 @@
 package commit
 
+import (
+	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/history"
+)
+
 // SetTogether bounds the names that a call looks at together, until the function that it returns
 // is called.
 func SetTogether(n int) (reset func()) {
 	was := together
 	together = n
 	return func() { together = was }
+}
+
+// SetCareless has Move take every first decision on a file for the one under the locks, and
+// SetHasty has it decide on names together that depend on each other. They are wrong, to show
+// that tests find it.
+func SetCareless() (reset func()) {
+	was := isAsDecided
+	isAsDecided = func(n *nameMaker, s *nameStep) bool {
+		return n.Operation == history.OpMove && s.kind == fsys.Regular && s.from.SharesFolder() && s.to.SharesFolder()
+	}
+	return func() { isAsDecided = was }
+}
+
+// SetHasty is described at SetCareless.
+func SetHasty() (reset func()) {
+	was := countIndependent
+	countIndependent = func(_ *nameMaker, steps []*nameStep) int { return len(steps) }
+	return func() { countIndependent = was }
 }

@@ -54,6 +54,8 @@ type naming struct {
 	call  toolcall.Call
 	begun time.Time
 	tree  nameTree
+	// policy has the rules of the first look at all names; nil: they changed meanwhile.
+	policy *perm.Policy
 	// folders resolves the names that are looked at now.
 	folders *fsys.Folders
 	steps   []*nameStep
@@ -102,7 +104,7 @@ func (c *Committer) ChangeNames(ctx context.Context, call toolcall.Call, names N
 		return toolcall.Failed(err)
 	}
 	defer locks.Unlock()
-	n.close()
+	closeAlone(n)
 	n.begun = time.Now()
 	failed, why := (&nameMaker{naming: n, locks: locks}).run(ctx)
 	locks.Unlock()
@@ -115,6 +117,17 @@ func (n *naming) close() {
 	for _, s := range n.steps {
 		for _, f := range []*access.File{s.from, s.to} {
 			if f != nil {
+				f.Close()
+			}
+		}
+	}
+}
+
+// closeAlone closes the files of the first look that have descriptors of their own.
+func closeAlone(n *naming) {
+	for _, s := range n.steps {
+		for _, f := range []*access.File{s.from, s.to} {
+			if f != nil && !f.SharesFolder() {
 				f.Close()
 			}
 		}
@@ -177,6 +190,7 @@ func (n *naming) there(name string) bool {
 // workOut works out all steps. Those that fail are all named.
 func (n *naming) workOut(ctx context.Context) toolcall.Outcome {
 	defer resolveTogether(n)()
+	policy := n.by.Opener.Access.Policy()
 	var failed []failedStep
 	for i := range n.Steps {
 		if err := ctx.Err(); err != nil {
@@ -193,6 +207,9 @@ func (n *naming) workOut(ctx context.Context) toolcall.Outcome {
 			change.to = s.to.Path
 		}
 		n.tree.add(change)
+	}
+	if policy == n.by.Opener.Access.Policy() {
+		n.policy = policy
 	}
 	if len(failed) == 0 {
 		return toolcall.Outcome{}
@@ -339,6 +356,9 @@ func (n *naming) newName(s *nameStep) error {
 	}
 	if err := s.to.CheckNewNames(); err != nil {
 		return err
+	}
+	if !n.call.Session.HasDeleted(s.to.Path) {
+		return nil
 	}
 	return n.call.Session.Recall(s.to.Path, n.hides(s.to), n.by.Budget.ForClient(n.call.Client)).Err
 }

@@ -19,6 +19,12 @@ import (
 // folder is resolved once for them, and the history has one write. Only tests change it.
 var together = 64
 
+// Tests replace these by wrong ones, which others have to catch.
+var (
+	countIndependent = (*nameMaker).independent
+	isAsDecided      = (*nameMaker).isAsDecided
+)
+
 // freshFor bounds the age of a decision: names that are not moved by then are looked at again,
 // fewer at a time.
 const freshFor = 10 * time.Millisecond
@@ -27,7 +33,15 @@ const freshFor = 10 * time.Millisecond
 type readyMove struct {
 	*nameStep
 	now, new *access.File // the old and the new name as they are
+	opened   bool         // for this step alone, under the locks
 	mark     *history.Mark
+}
+
+func (m *readyMove) close() {
+	if m.opened {
+		m.now.Close()
+		m.new.Close()
+	}
 }
 
 // moveAll moves or copies all names in order, until one fails: failed is its number.
@@ -35,7 +49,7 @@ func (n *nameMaker) moveAll(ctx context.Context) (failed int, why error) {
 	most := together
 	for failed < len(n.steps) && why == nil {
 		some := n.steps[failed:]
-		some = some[:n.independent(some[:min(most, len(some))])]
+		some = some[:countIndependent(n, some[:min(most, len(some))])]
 		var made int
 		made, why = n.moveSome(ctx, some)
 		if failed += made; made < len(some) {
@@ -59,8 +73,7 @@ func (n *nameMaker) moveSome(ctx context.Context, steps []*nameStep) (made int, 
 	var ready []*readyMove
 	defer func() {
 		for _, m := range ready {
-			m.now.Close()
-			m.new.Close()
+			m.close()
 		}
 	}()
 	for _, s := range steps {
@@ -105,10 +118,24 @@ func (n *nameMaker) independent(steps []*nameStep) (count int) {
 	return max(count, 1)
 }
 
+// isAsDecided reports whether nothing that the first decision on a step was made on is another by
+// now: the rules, the folders, the file and its number of hard links. Whether the new name is free
+// is left to the rename.
+func (n *nameMaker) isAsDecided(s *nameStep) bool {
+	policy := n.by.Opener.Access.Policy()
+	return n.Operation == history.OpMove && n.policy == policy && !s.virtual && s.from.Question == nil && s.to.Question == nil &&
+		s.to.Kind == fsys.Missing && s.from.Stamp.Nlink == 1 &&
+		n.folders.SameFile(s.from.Target) && n.folders.SameFolder(s.to.Target) &&
+		!policy.RepositoryParts(s.from.Names) && !policy.RepositoryParts(s.to.Names)
+}
+
 // ready decides on a step again, under the locks.
 func (n *nameMaker) ready(s *nameStep) (m *readyMove, err error) {
+	if together > 1 && isAsDecided(n, s) {
+		return &readyMove{nameStep: s, now: s.from, new: s.to}, nil
+	}
 	op, _ := n.ops()
-	m = &readyMove{nameStep: s}
+	m = &readyMove{nameStep: s, opened: true}
 	if m.now, err = n.openAgain(op, s.From, s.from.Path); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@
 package fsys
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -54,6 +56,29 @@ func (f *Folders) ResolveEntry(p Path) (*Target, error) {
 		}
 	}
 	return f.resolver.ResolveEntry(p)
+}
+
+// SameFolder reports whether the name of a target leads to the folder where the target was found,
+// by the same names. The target is of a Folders, and not closed. What the folder has under the
+// name is not looked at.
+func (f *Folders) SameFolder(t *Target) bool {
+	was := t.pin.held
+	if was == nil {
+		return false
+	}
+	now := f.folder(t.Asked)
+	return now != nil && (now == was || now.stamp.SameFile(was.stamp) && slices.Equal(now.names, was.names))
+}
+
+// SameFile reports whether the name of a target leads to the same file as before, by the same
+// names, and the file has as many hard links: what the rules decide on. It is false for what is
+// no regular file.
+func (f *Folders) SameFile(t *Target) bool {
+	if t.Kind != Regular || !f.SameFolder(t) {
+		return false
+	}
+	now, err := Fstatat(t.pin.folder, t.Base())
+	return err == nil && now.Mode&unix.S_IFMT == unix.S_IFREG && now.SameFile(t.Stamp) && now.Nlink == t.Stamp.Nlink
 }
 
 // folder returns the folder of a name, nil if it is not there or the name has none.

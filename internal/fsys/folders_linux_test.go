@@ -108,6 +108,51 @@ func TestFoldersStayTheSameUntilClose(t *testing.T) {
 	}
 }
 
+// A target of an earlier step is known again as long as nothing changes that the rules decide on.
+func TestFoldersKnowAFileAgain(t *testing.T) {
+	for what, change := range map[string]func(y yard){
+		"":                            func(yard) {},
+		"another file in the folder":  func(y yard) { y.file("a/other", "x") },
+		"new bytes":                   func(y yard) { y.file("a/f", "longer than it was") },
+		"file: another file":          func(y yard) { y.file("a/g", "x"); y.must(os.Rename(y.at("a/g"), y.at("a/f"))) },
+		"file: a second hard link":    func(y yard) { y.must(os.Link(y.at("a/f"), y.at("a/h"))) },
+		"file: gone":                  func(y yard) { y.must(os.Remove(y.at("a/f"))) },
+		"file: a link":                func(y yard) { y.must(os.Rename(y.at("a/f"), y.at("a/h"))); y.link("a/f", "h") },
+		"folder: another one":         func(y yard) { y.must(os.Rename(y.at("a"), y.at("was"))); y.file("a/f", "f") },
+		"folder: moved away":          func(y yard) { y.must(os.Rename(y.at("a"), y.at("was"))) },
+		"folder: the same, by a link": func(y yard) { y.must(os.Rename(y.at("a"), y.at("was"))); y.link("a", "was") },
+		"folder: the same file by one": func(y yard) {
+			y.folder("b")
+			y.must(os.Rename(y.at("a/f"), y.at("b/f")))
+			y.must(os.RemoveAll(y.at("a")))
+			y.link("a", "b")
+		},
+	} {
+		y := newYard(t)
+		y.file("a/f", "f")
+		r := NewResolver()
+		first := r.Folders()
+		file, err := first.ResolveEntry(y.path("a/f"))
+		y.must(err)
+		free, err := first.ResolveEntry(y.path("a/none"))
+		y.must(err)
+		first.Close()
+		change(y)
+		next := r.Folders()
+		isFile, isFolder := next.SameFile(file), next.SameFolder(free)
+		if next.SameFile(free) {
+			t.Errorf("%s: a missing file is known", what)
+		}
+		next.Close()
+		wantFolder := !strings.HasPrefix(what, "folder:")
+		if wantFile := wantFolder && !strings.HasPrefix(what, "file:"); isFile != wantFile || isFolder != wantFolder {
+			t.Errorf("%s: the file is known %v, and its folder %v", what, isFile, isFolder)
+		}
+		file.Close()
+		free.Close()
+	}
+}
+
 // Folders and their targets leave nothing open.
 func TestFoldersCloseEverything(t *testing.T) {
 	y := newYard(t)

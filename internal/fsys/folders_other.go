@@ -13,3 +13,9 @@ func (f *Folders) Close() {}
 
 // ResolveEntry is Resolver.ResolveEntry.
 func (f *Folders) ResolveEntry(p Path) (*Target, error) { return f.resolver.ResolveEntry(p) }
+
+// SameFolder reports false: each name has to be resolved again.
+func (f *Folders) SameFolder(*Target) bool { return false }
+
+// SameFile reports false.
+func (f *Folders) SameFile(*Target) bool { return false }

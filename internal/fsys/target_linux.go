@@ -35,6 +35,9 @@ func (t *Target) Close() {
 	t.pin.object, t.pin.folder, t.pin.held, t.pin.closed = -1, -1, nil, true
 }
 
+// SharesFolder reports whether the target has no descriptor of its own, but one of its Folders.
+func (t *Target) SharesFolder() bool { return t.pin.held != nil }
+
 // Open opens a regular file for reading, without blocking, through the pinned descriptor:
 // it is the resolved file, even if the name leads elsewhere now. For other objects the
 // error is ErrNotRegular.

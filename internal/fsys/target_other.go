@@ -56,6 +56,9 @@ func (t *Target) Open() (*File, error) {
 	return f, nil
 }
 
+// SharesFolder reports false: each target has its own handles.
+func (t *Target) SharesFolder() bool { return false }
+
 // NotHere reports whether the content of the file is not on this machine, so that Open and
 // reading would fetch it.
 func (t *Target) NotHere() bool { return t.pin.info != nil && isAway(t.pin.info) }

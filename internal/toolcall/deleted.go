@@ -57,6 +57,14 @@ func (s *Session) DeletedNames() map[string]Deleted {
 	return maps.Clone(s.deleted)
 }
 
+// HasDeleted reports whether a file of that name was deleted unseen, and is remembered.
+func (s *Session) HasDeleted(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known := s.deleted[path]
+	return known
+}
+
 // Recall refuses to put a new file at a name whose old file the conversation has deleted
 // unseen. A small text is shown, and the same call passes next time. hidden says that the
 // answer must show nothing. The outcome has no error if nothing is to be recalled.
