@@ -22,9 +22,9 @@ const manyFiles = 1000
 //
 //   - Move, five: a look at both names to work all of them out, and at the old one again under the
 //     locks; the rename; a look whether the file that came is the one decided on.
-//   - Delete, about seventeen: the two looks at the name; open, lease, stamp, attributes, flags and
-//     bytes for the history; is the lease unbroken, lock, rename to a temporary name, stamp, is
-//     it unbroken twice more, and unlock, unlink and close.
+//   - Delete, fifteen and a close while the call goes on: a look at the name; open, lease, stamp,
+//     attributes, flags and bytes for the history; is the lease unbroken, lock, rename to a
+//     temporary name, stamp, is it unbroken twice more, unlock, and unlink.
 //
 // Beside these it takes processor time to decide on each name by the rules, for the locks, for
 // the entry of the history and for the lines of the answer.

@@ -13,15 +13,16 @@ func SetTogether(n int) (reset func()) {
 	return func() { together = was }
 }
 
-// SetCareless has Move take every first decision on a file for the one under the locks, and
+// SetCareless has calls take every first decision on a file for the one under the locks, and
 // SetHasty has it decide on names together that depend on each other. They are wrong, to show
 // that tests find it.
 func SetCareless() (reset func()) {
-	was := isAsDecided
+	move, deletion := isAsDecided, isDeleteAsDecided
 	isAsDecided = func(n *nameMaker, s *nameStep) bool {
 		return n.Operation == history.OpMove && s.kind == fsys.Regular && s.from.SharesFolder() && s.to.SharesFolder()
 	}
-	return func() { isAsDecided = was }
+	isDeleteAsDecided = func(_ *nameMaker, s *nameStep) bool { return s.kind == fsys.Regular && s.from.SharesFolder() }
+	return func() { isAsDecided, isDeleteAsDecided = move, deletion }
 }
 
 // SetHasty is described at SetCareless.

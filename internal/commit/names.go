@@ -75,7 +75,8 @@ type nameStep struct {
 	stamp    fsys.Stamp
 	virtual  bool // an earlier step makes it
 	below    access.Below
-	links    int // other hard links
+	links    int  // other hard links
+	begun    bool // the audit log has it
 	made     bool
 }
 

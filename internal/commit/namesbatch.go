@@ -21,8 +21,9 @@ var together = 64
 
 // Tests replace these by wrong ones, which others have to catch.
 var (
-	countIndependent = (*nameMaker).independent
-	isAsDecided      = (*nameMaker).isAsDecided
+	countIndependent  = (*nameMaker).independent
+	isAsDecided       = (*nameMaker).isAsDecided
+	isDeleteAsDecided = (*nameMaker).isDeleteAsDecided
 )
 
 // freshFor bounds the age of a decision: names that are not moved by then are looked at again,
@@ -119,14 +120,27 @@ func (n *nameMaker) independent(steps []*nameStep) (count int) {
 }
 
 // isAsDecided reports whether nothing that the first decision on a step was made on is another by
-// now: the rules, the folders, the file and its number of hard links. Whether the new name is free
-// is left to the rename.
+// now: the rules, the folders, the file and its number of hard links. Whether the new name of a
+// move is free is left to the rename, and whether a file that is to be deleted is the same to the
+// look at it once it is open.
 func (n *nameMaker) isAsDecided(s *nameStep) bool {
-	policy := n.by.Opener.Access.Policy()
-	return n.Operation == history.OpMove && n.policy == policy && !s.virtual && s.from.Question == nil && s.to.Question == nil &&
-		s.to.Kind == fsys.Missing && s.from.Stamp.Nlink == 1 &&
-		n.folders.SameFile(s.from.Target) && n.folders.SameFolder(s.to.Target) &&
-		!policy.RepositoryParts(s.from.Names) && !policy.RepositoryParts(s.to.Names)
+	return n.isPlain(s) && n.folders.SameFile(s.from.Target) && s.to.Kind == fsys.Missing && s.to.Question == nil &&
+		n.folders.SameFolder(s.to.Target) && !n.policy.RepositoryParts(s.to.Names)
+}
+
+// isDeleteAsDecided is isAsDecided for a delete.
+func (n *nameMaker) isDeleteAsDecided(s *nameStep) bool {
+	if _, shown := n.call.Session.Files.Get(s.from.Path); shown {
+		return false // it has to be compared with what was shown
+	}
+	return n.isPlain(s) && n.folders.SameFolder(s.from.Target)
+}
+
+// isPlain reports whether the first decision on a step's old name depends on nothing but the rules,
+// which are still the same, its folder and the file.
+func (n *nameMaker) isPlain(s *nameStep) bool {
+	return n.Operation != history.OpCopy && s.kind == fsys.Regular && !s.virtual && s.from.Question == nil && s.from.Stamp.Nlink == 1 &&
+		n.policy == n.by.Opener.Access.Policy() && !n.policy.RepositoryParts(s.from.Names)
 }
 
 // ready decides on a step again, under the locks.

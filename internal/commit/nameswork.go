@@ -258,11 +258,14 @@ func (n *nameMaker) allDeleted(all []kept, why error) (failed int, err error) {
 	failed = len(all)
 	for i, k := range all {
 		gone := true
-		for j := range k.Items() {
-			if is := k.Gone(j); !is {
+		for j := range k.Count() {
+			if !k.Gone(j) {
 				n.marks[k.from+j].Void()
 				gone = false
-			} else if d, ok := k.files[j]; ok {
+			}
+		}
+		for _, d := range k.files {
+			if k.Gone(d.item) {
 				n.deleted(d)
 			}
 		}
@@ -285,19 +288,28 @@ func (n *nameMaker) allDeleted(all []kept, why error) (failed int, err error) {
 // kept is a name that the history has, before it is removed.
 type kept struct {
 	*save.Removal
-	from  int              // its first mark; there is one for each item
-	files map[int]deletion // by item
+	from  int // its first mark; there is one for each item
+	files []deletion
 }
 
 // deletion is a file that was put into the history to be deleted.
 type deletion struct {
+	item int
 	path string
 	toolcall.Deleted
 }
 
 // keep looks at one name and all below it again, decides on it, and puts it into the history.
 func (n *nameMaker) keep(ctx context.Context, s *nameStep) (k kept, err error) {
-	k.from, k.files = len(n.marks), make(map[int]deletion)
+	if together > 1 && isDeleteAsDecided(n, s) {
+		k, err = n.keepNow(ctx, s, s.from)
+		if !errors.Is(err, save.ErrModified) && !errors.Is(err, save.ErrVanished) {
+			return k, err
+		}
+		for _, m := range n.marks[k.from:] {
+			m.Void()
+		}
+	}
 	from, err := n.openAgain(perm.Delete, s.From, s.from.Path)
 	if err != nil {
 		return k, err
@@ -310,21 +322,31 @@ func (n *nameMaker) keep(ctx context.Context, s *nameStep) (k kept, err error) {
 		n.out.Shown = append(n.out.Shown, out.Shown...)
 		return k, out.Err
 	}
-	known := map[string]bool{from.Path: true}
+	return n.keepNow(ctx, s, from)
+}
+
+// keepNow puts what is to be deleted into the history, after the decision on its name.
+func (n *nameMaker) keepNow(ctx context.Context, s *nameStep, from *access.File) (k kept, err error) {
+	k.from = len(n.marks)
+	var below map[string]bool
 	if from.Kind == fsys.Directory {
 		if s.below, err = n.belowNow(s, from); err != nil {
 			return k, err
 		}
+		below = make(map[string]bool, len(s.below.Files))
 		for _, name := range s.below.Files {
-			known[name] = true
+			below[name] = true
 		}
 	}
-	change := toolcall.NameChange{Operation: string(n.Operation), Path: from.Path, Size: from.Stamp.Size}
-	if err := n.by.Auditor.BeginName(n.call, n.tool(), change); err != nil {
-		return k, err
+	if !s.begun {
+		change := toolcall.NameChange{Operation: string(n.Operation), Path: from.Path, Size: from.Stamp.Size}
+		if err := n.by.Auditor.BeginName(n.call, n.tool(), change); err != nil {
+			return k, err
+		}
+		s.begun = true
 	}
 	visit := func(i save.Item) error {
-		if i.Kind != fsys.Directory && !known[i.Path] { // it came after the decision
+		if i.Kind != fsys.Directory && i.Path != from.Path && !below[i.Path] { // it came after the decision
 			return save.ErrModified
 		}
 		return nil
@@ -334,7 +356,7 @@ func (n *nameMaker) keep(ctx context.Context, s *nameStep) (k kept, err error) {
 	}
 	err = k.Keep(ctx, func(item save.Kept) (save.Deposit, error) {
 		if item.Kind == fsys.Regular {
-			k.files[len(n.marks)-k.from] = n.deletion(item)
+			k.files = append(k.files, n.deletion(len(n.marks)-k.from, item))
 		}
 		return n.deposit(ctx, item)
 	})
@@ -342,8 +364,8 @@ func (n *nameMaker) keep(ctx context.Context, s *nameStep) (k kept, err error) {
 }
 
 // deletion returns the facts that the conversation remembers of a deleted file.
-func (n *nameMaker) deletion(item save.Kept) deletion {
-	d := deletion{item.Path, toolcall.Deleted{Group: n.call.Group, Size: item.Stamp.Size}}
+func (n *nameMaker) deletion(i int, item save.Kept) deletion {
+	d := deletion{i, item.Path, toolcall.Deleted{Group: n.call.Group, Size: item.Stamp.Size}}
 	if item.Stamp.Size <= toolcall.ShowUnseen {
 		d.Raw = item.Raw
 	}

@@ -63,15 +63,12 @@ var errLeaseWait = errors.New("the file stays open for writing")
 
 // lease takes the read lease, or does without one if the system grants none.
 func (o *oldFile) lease(ctx context.Context, wait time.Duration) error {
+	if !o.isOpenForWriting() {
+		return nil // the usual case needs no timer
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, errLeaseWait)
 	defer cancel()
 	for {
-		err := o.at.sys.SetLease(o.fd, sys.ReadLease)
-		// A network file system says EAGAIN also if the server grants none.
-		if !sys.IsOpen(err) || sys.Is(err, syscall.EAGAIN) && o.at.network {
-			o.leased = err == nil
-			return nil
-		}
 		step := time.NewTimer(leaseStep)
 		select {
 		case <-step.C:
@@ -82,7 +79,22 @@ func (o *oldFile) lease(ctx context.Context, wait time.Duration) error {
 			}
 			return o.at.busy(busyOpen)
 		}
+		if !o.isOpenForWriting() {
+			return nil
+		}
 	}
+}
+
+// isOpenForWriting asks for the lease once. It reports whether there is none because a program has
+// the file open for writing.
+func (o *oldFile) isOpenForWriting() bool {
+	err := o.at.sys.SetLease(o.fd, sys.ReadLease)
+	// A network file system says EAGAIN also if the server grants none.
+	if sys.IsOpen(err) && !(sys.Is(err, syscall.EAGAIN) && o.at.network) {
+		return true
+	}
+	o.leased = err == nil
+	return false
 }
 
 // leaseHolds returns ErrModified if a program has opened the file for writing since Begin.

@@ -56,14 +56,8 @@ type removed struct {
 	gone    bool
 }
 
-// Items returns what is removed, a folder before what it holds.
-func (r *Removal) Items() []Item {
-	items := make([]Item, len(r.items))
-	for i, m := range r.items {
-		items[i] = m.Item
-	}
-	return items
-}
+// Count returns how many items are removed.
+func (r *Removal) Count() int { return len(r.items) }
 
 // Gone reports, after Names.Finish, whether the item of that index was removed.
 func (r *Removal) Gone(i int) bool { return r.items[i].gone }
@@ -200,7 +194,7 @@ func (m *removed) keep(ctx context.Context, keep func(Kept) (Deposit, error)) (e
 // program opens it to write.
 func (m *removed) keepFile(ctx context.Context, keep func(Kept) (Deposit, error)) error {
 	n, k := m.of.n, Kept{Item: m.Item}
-	old, err := m.open(ctx)
+	old, now, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,6 +203,13 @@ func (m *removed) keepFile(ctx context.Context, keep func(Kept) (Deposit, error)
 			m.close(old)
 		}
 	}()
+	switch {
+	case m.Stamp.Nlink == 1 && now.Nlink != 1: // the caller may decide on other names of it, too
+		return ErrModified
+	case !m.of.moving && ReadOnly(now):
+		return ErrReadOnly
+	}
+	m.Stamp, old.was, k.Stamp = now, now, now // it may be a while since Look
 	if k.Meta, err = readMeta(n.sys, old.fd, m.Stamp); err != nil {
 		return n.fail("stat", m.Path, err)
 	}
@@ -256,27 +257,27 @@ func (m *removed) read(k *Kept, old *oldFile) (err error) {
 
 // open opens a file with a lease, if the system grants one, and checks that it is as Look has
 // found it.
-func (m *removed) open(ctx context.Context) (*oldFile, error) {
+func (m *removed) open(ctx context.Context) (old *oldFile, now fsys.Stamp, err error) {
 	n := m.of.n
 	fd, err := n.sys.Openat(m.in.fd, m.name, sys.Read, 0)
 	if err != nil {
-		return nil, n.fail("open", m.Path, err)
+		return nil, now, n.fail("open", m.Path, err)
 	}
-	old := m.old(fd)
+	old = m.old(fd)
 	if err = old.lease(ctx, n.s.o.OpenWait); err == nil {
-		now, failed := n.sys.Fstat(fd)
+		now, err = n.sys.Fstat(fd)
 		switch {
-		case failed != nil:
-			err = n.fail("stat", m.Path, failed)
+		case err != nil:
+			err = n.fail("stat", m.Path, err)
 		case !sameContent(now, m.Stamp):
 			err = ErrModified
 		}
 	}
 	if err != nil {
 		m.close(old)
-		return nil, err
+		return nil, now, err
 	}
-	return old, nil
+	return old, now, nil
 }
 
 func (m *removed) close(old *oldFile) {
@@ -377,7 +378,7 @@ func (m *removed) again(ctx context.Context) (*oldFile, error) {
 		return old, nil
 	}
 	m.letGo() // a program that opens it to write gets its turn
-	old, err := m.open(ctx)
+	old, _, err := m.open(ctx)
 	if err != nil {
 		return nil, err
 	}

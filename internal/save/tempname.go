@@ -107,6 +107,6 @@ func savedName(base string, n int) string {
 const nameAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // spell writes bytes in letters that may stand in a name; five make eight letters.
-func spell(b []byte) string {
-	return base32.NewEncoding(nameAlphabet).WithPadding(base32.NoPadding).EncodeToString(b)
-}
+func spell(b []byte) string { return nameEncoding.EncodeToString(b) }
+
+var nameEncoding = base32.NewEncoding(nameAlphabet).WithPadding(base32.NoPadding)
