@@ -17,9 +17,31 @@ type LanguageServers interface {
 	// Changed tells of a change that was made, and waits a bounded time for what the servers
 	// report on it.
 	Changed(ctx context.Context, c lsp.Change)
+	// Renamed tells of files and folders that were moved, copied or removed. It waits for
+	// nothing.
+	Renamed(paths []string)
 	// Report returns the sentences on new problems, in at most room bytes; "" if there are
 	// none. It waits for nothing.
 	Report(room int) string
+}
+
+// tellServersOfNames tells language servers of the names that a call has changed.
+func tellServersOfNames(n *naming) {
+	if n.by.Servers == nil {
+		return
+	}
+	var changed []string
+	for _, s := range n.steps {
+		if !s.made {
+			continue
+		}
+		if changed = append(changed, s.from.Path); s.to != nil {
+			changed = append(changed, s.to.Path)
+		}
+	}
+	if len(changed) > 0 {
+		n.by.Servers.Renamed(changed)
+	}
 }
 
 // serversWanted reports whether language servers are to be told of the change. They are told

@@ -110,6 +110,7 @@ func (c *Committer) ChangeNames(ctx context.Context, call toolcall.Call, names N
 	failed, why := (&nameMaker{naming: n, locks: locks}).run(ctx)
 	locks.Unlock()
 	namesHooks{n}.after(ctx)
+	tellServersOfNames(n)
 	return n.answer(failed, why)
 }
 

@@ -156,6 +156,22 @@ func (c *Client) Wants(path string) bool {
 	return slices.ContainsFunc(servers, func(s Server) bool { return s.language(path) != "" })
 }
 
+// Renamed has the servers look at once at what a call has done to files and folders: moved, copied
+// or removed them. It waits for nothing. Servers that are not running are not started.
+func (c *Client) Renamed(paths []string) {
+	if !c.active.Load() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.processes {
+		if p.run != nil && slices.ContainsFunc(paths, func(path string) bool { return fsys.Within(p.root, path) }) {
+			p.run.look = true
+			p.run.wake()
+		}
+	}
+}
+
 // retire ends the processes of all servers but these.
 func (c *Client) retire(servers []Server) {
 	c.mu.Lock()

@@ -108,6 +108,11 @@ func (r *run) lookOutside() {
 	}
 	found := events(r.sources, now, busy)
 	r.sources = now
+	for _, path := range documents { // also one that was made since the last look
+		if _, is := now[path]; !is && !busy[path] && !there(path) {
+			found[path] = fileDeleted
+		}
+	}
 	var others []fileEvent
 	texts := make(map[string]*string) // of documents; nil: they cannot be read
 	for path, event := range found {

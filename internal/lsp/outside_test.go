@@ -116,6 +116,63 @@ func TestCallsAfterAnOutsideChange(t *testing.T) {
 	}
 }
 
+// A server is told at once of files that a call has moved and removed: of an open one that it is
+// closed, and of all that their names have changed. It is told nothing of what may not be read.
+func TestRenamedIsReportedAtOnce(t *testing.T) {
+	f := newFake(t)
+	p := newProject(t, f)
+	p.begin()
+	p.write("other.go", "x\n")
+	p.write("secret.go", "x\n")
+	p.edit("open.go", "x\n")
+	reported := make(chan string, 100)
+	f.change(func() {
+		f.before = func(_ *fake, method string, params json.RawMessage) bool {
+			switch method {
+			case "textDocument/didClose":
+				var d documentParams
+				f.decode(params, &d)
+				reported <- "closed " + filepath.Base(d.Document.URI)
+			case "workspace/didChangeWatchedFiles":
+				var w watchedFilesParams
+				f.decode(params, &w)
+				for _, c := range w.Changes {
+					reported <- fmt.Sprint(filepath.Base(c.URI), " ", c.Type)
+				}
+			}
+			return true
+		}
+	})
+	p.hidden.Store(p.path("hidden.go"), true)
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Rename(p.path("open.go"), p.path("moved.go")))
+	must(os.Rename(p.path("secret.go"), p.path("hidden.go")))
+	must(os.Remove(p.path("other.go")))
+	p.client.Renamed([]string{p.path("open.go"), p.path("moved.go"), p.path("secret.go"), p.path("hidden.go"), p.path("other.go")})
+	want := []string{"closed open.go", "moved.go 1", "open.go 3", "other.go 3", "secret.go 3"}
+	var got []string
+	for range want {
+		select {
+		case what := <-reported:
+			got = append(got, what)
+		case <-time.After(20 * time.Second):
+			t.Fatalf("told only of %q", got)
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("told of %q, want %q", got, want)
+	}
+	p.client.Renamed([]string{filepath.Join(filepath.Dir(p.dir), "elsewhere.go")})
+	p.settled()
+	if len(reported) > 0 {
+		t.Errorf("told of %q, too", <-reported)
+	}
+}
+
 // BenchmarkSources looks at 5,000 files in 250 folders that stay as they are.
 func BenchmarkSources(b *testing.B) {
 	root := b.TempDir()

@@ -16,6 +16,7 @@ type run struct {
 	conn    *jsonrpc2.Conn
 	sync    syncOptions
 	sources map[string]fileTime // at the last look; only lookOutside uses it
+	look    bool                // a call has moved or removed files since
 
 	began  time.Time // when the problems of all files were asked for
 	based  bool      // the problems before the first change, or since an outside one, are known
@@ -60,7 +61,8 @@ func (r *run) follow() error {
 	if err := r.sleep(nil); err != nil {
 		return err
 	}
-	for !r.based || p.pending() {
+	for !r.based || p.pending() || r.look {
+		r.look = false
 		r.lookOutside()
 		bases := r.sendBases()
 		if len(bases) > 0 || !r.based {

@@ -37,6 +37,12 @@ func (s *serversOf) Changed(_ context.Context, c lsp.Change) {
 	s.heard = append(s.heard, fmt.Sprintf("%s: %s to %q, changing %d", filepath.Base(c.Path), old, c.Now, s.changing[c.Path]))
 }
 
+func (s *serversOf) Renamed(paths []string) {
+	for _, path := range paths {
+		s.heard = append(s.heard, filepath.Base(path))
+	}
+}
+
 func (s *serversOf) Report(room int) string {
 	s.rooms = append(s.rooms, room)
 	return s.report
@@ -93,6 +99,18 @@ func TestServersHearOfChanges(t *testing.T) {
 	b.part(large, lsp.MaxFile/2, 2)
 	b.ok(&EditArgs{FilePath: large, OldString: "end", NewString: "END"})
 	heard()
+}
+
+// They hear of the names that a Move or a Delete has changed, and of no others.
+func TestServersHearOfNames(t *testing.T) {
+	b, s := served(t)
+	a, there := b.put("a.go", "one\n"), b.put("there.go", "two\n")
+	b.ok(&MoveArgs{From: a, To: b.path("b.go")})
+	b.run(&MoveArgs{From: b.path("b.go"), To: there}) // refused
+	b.ok(&DeleteArgs{Paths: []string{there}})
+	if got := strings.Join(s.heard, " "); got != "a.go b.go there.go" {
+		t.Errorf("%q", got)
+	}
 }
 
 // They hear nothing of a file that a Read would ask about, although the change was allowed.

@@ -132,6 +132,14 @@ func (b *bench) within(ctx context.Context, args Args) *toolcall.Result {
 			if tool.Name == nameWrite {
 				return tool.Run(ctx, b.call, args)
 			}
+		case *MoveArgs:
+			if tool.Name == nameMove {
+				return tool.Run(ctx, b.call, args)
+			}
+		case *DeleteArgs:
+			if tool.Name == nameDelete {
+				return tool.Run(ctx, b.call, args)
+			}
 		case *find.GlobArgs:
 			if tool.Name == find.NameGlob {
 				return tool.Run(ctx, b.call, args)
