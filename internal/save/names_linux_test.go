@@ -371,7 +371,7 @@ func TestRemoveRefuses(t *testing.T) {
 	err = d.remove(func(k Kept) (Deposit, error) {
 		if filepath.Base(k.Path) == "read-only" {
 			d.put("folder/deep/new", "theirs")
-			os.WriteFile(d.path("folder/file"), []byte("changed"), 0o644)
+			os.Rename(d.put("other", "changed"), d.path("folder/file")) // a write would wait for the lease
 		}
 		return Deposit{}, nil
 	}, "folder")
