@@ -40,14 +40,11 @@ RACED_PACKAGES := $(ONLY_RACED) fsys search settings tools
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
 # others run without it, as do the tests of the program, which start servers by the hundred; "make faults"
 # runs all of them under it.
-RACED := TestScripts/^(history|hook|proto|reminder|settings|stuck|write)_
+RACED := TestScripts/^(hook|proto|reminder|settings|stuck)_
 
 # Packages whose tests start many programs or take times: make test runs them last and two at a time,
 # the longest first.
 LONG := faults media/pdf bench clienttest release comparison
-
-# Tests of faults that take most of a minute each: make faults runs them.
-LEFT_TO_FAULTS := TestFirstCompileMayBeKilledAtAnyTime|TestWorkersMayBeKilledAtAnyTime|TestMutants
 
 .PHONY: help setup wine wine-part build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
@@ -135,10 +132,9 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
-	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=30000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
+	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=10000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	FSMCP_HOSTILE_PICTURES=8 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=4 \
-	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 -skip '^($(LEFT_TO_FAULTS))$$' $(LONG:%=./internal/%) | .ci/loud -v all=1
-	@echo "test: !!! NOT TESTED: $(LEFT_TO_FAULTS) (make faults) !!!"
+	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
 
 # "make check" vets everything, so that these tests do not.
 test-raced-packages:
@@ -147,7 +143,8 @@ test-raced-packages:
 test-raced-scripts:
 	CGO_ENABLED=1 $(GO) test -v -race -vet=off -timeout 14m -run '$(RACED)' ./cmd/fsmcp | .ci/loud
 
-clients: ## a part of test: real MCP clients, from npm, each with a script in place of a model, and real language servers
+clients: export FSMCP_FULL = 1
+clients: ## more than its part of test: real MCP clients, from npm, each with a script in place of a model, and real language servers
 	$(GO) test -count=1 -timeout 15m -v ./internal/clienttest | .ci/loud -v all=1
 
 bench: build ## after a change that could cost time or memory: figures beside their bounds
@@ -159,13 +156,15 @@ fuzz: ## after a change to a parser: every fuzz target for FUZZTIME (60s)
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
 	    echo "fuzz: $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s $$pkg || exit 1; done; done
 
+faults: export FSMCP_FULL = 1
 faults: build ## after a change to saving, locking, history, workers, permissions or what counts as shown: kills, failing calls, foreign writers, races, random walks
 	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
 	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_CUTS=100000 FSMCP_MULTIEDITS=500 FSMCP_MOVES=500 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_COMPILE_KILLS=40 FSMCP_HOSTILE_PICTURES=30000 FSMCP_MUTANTS=5000 FSMCP_ATTRIBUTE_EDITS=5000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_HOSTILE_OFFICE=1000 FSMCP_WALK=20000 FSMCP_SHOWN=24000 FSMCP_MAPPED_WRITES=100 \
 	FSMCP_SEARCHES=100 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_CANCEL_MS=100 \
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 FSMCP_HISTORIES=1000 FSMCP_BROKEN_HISTORIES=50 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
-	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./cmd/fsmcp
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./cmd/fsmcp
+	$(GO) test -count=1 -timeout 20m ./internal/media/pdf
 	FSMCP_RACE_FULL=1 CGO_ENABLED=1 $(GO) test -race -timeout 20m $(RACED_PACKAGES:%=./internal/%)
 	FSMCP_FAULTS_N=500 $(GO) test -count=1 -timeout 20m ./internal/save
 	FSMCP_MERGES=5400 $(GO) test -count=1 -timeout 20m -run TestMergeAgreesWithGit ./internal/history

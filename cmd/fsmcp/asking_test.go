@@ -18,10 +18,20 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // bothEras are a revision with requests to the client, and the one without.
 var bothEras = []string{"2025-11-25", "2026-07-28"}
+
+// someEras is one of both, for each case another, or both where all is to be tested.
+func someEras(number int) []string {
+	if shortrun.Full() {
+		return bothEras
+	}
+	return bothEras[number%2:][:1]
+}
 
 // user is the person behind the official client, and what is asked of it.
 type user struct {

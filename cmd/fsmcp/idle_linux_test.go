@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/app"
 	"github.com/fsmcp/fsmcp/internal/mcptest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // warmed is a server that has a companion, with a cache of its own.
@@ -93,6 +94,7 @@ func (f *fort) readsPDF() {
 // them, by a process that stands back; at their start they do nothing of the kind.
 // What the one leaves the next uses; what is damaged it makes anew.
 func TestIdleServersCompileOnce(t *testing.T) {
+	shortrun.Leave(t, "it compiles PDFium twice")
 	t.Parallel()
 	cache := t.TempDir()
 	begin := time.Now() // before any server's
@@ -157,6 +159,7 @@ func (f *fort) killCompiling() bool {
 // A compiling process that is killed costs nothing but its work: the first PDF
 // does it again, and what was left half done is cleared away.
 func TestKilledWhileCompiling(t *testing.T) {
+	shortrun.Leave(t, "it compiles PDFium twice")
 	t.Parallel()
 	var f *fort
 	var cache string

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts and transcripts expect")
@@ -117,6 +119,8 @@ func scriptCondition(cond string) (bool, error) {
 		return canSandbox(), nil
 	case "race":
 		return slowdown > 1, nil
+	case "full": // make faults runs it
+		return shortrun.Full(), nil
 	}
 	return false, nil
 }

@@ -308,7 +308,7 @@ func codexProgram(t *testing.T) string {
 // TestCodex runs the steps as with two models: one that has to search for the tools of
 // servers and calls them as functions, and one that calls them by JavaScript.
 func TestCodex(t *testing.T) {
-	for _, model := range []string{"gpt-5.5", "gpt-6-sol"} {
+	for _, model := range some("gpt-6-sol", "gpt-5.5") {
 		t.Run(model, func(t *testing.T) { runCodex(t, model, general) })
 	}
 }
@@ -373,7 +373,7 @@ func TestGeminiCommand(t *testing.T) {
 // TestGemini runs the steps as with models of two generations, which Gemini CLI sends
 // pictures in different words.
 func TestGemini(t *testing.T) {
-	for _, model := range []string{"gemini-2.5-pro", "gemini-3-pro-preview"} {
+	for _, model := range some("gemini-3-pro-preview", "gemini-2.5-pro") {
 		t.Run(model, func(t *testing.T) { runGemini(t, model, general) })
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // bridge puts servers on standard streams behind the protocol's HTTP transport, which the
@@ -241,6 +243,9 @@ func TestConformance(t *testing.T) {
 	for _, revision := range conformanceRevisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
+			if revision == "2025-06-18" {
+				shortrun.Leave(t, "the conformance suite for 2025-06-18 after those for two later revisions")
+			}
 			s := newSandbox(t)
 			results := t.TempDir()
 			out := s.try(program, "server", "--url", newBridge(t, s).url, "--suite", "all", "--spec-version", revision, "--output-dir", results)

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // Versions of the packages. Node is one of them: some clients need a newer one than
@@ -81,6 +83,15 @@ func run(m *testing.M) int {
 var missing struct {
 	sync.Mutex
 	err error
+}
+
+// some is the first of the models that a client may be set to, or all of them where everything
+// is to be tested.
+func some(models ...string) []string {
+	if shortrun.Full() {
+		return models
+	}
+	return models[:1]
 }
 
 // install returns the folder node_modules that holds a package at a version. A package

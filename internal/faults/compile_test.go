@@ -20,6 +20,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // kiln is a cache of compiled code, and servers that read the same PDF by way of it.
@@ -226,6 +227,7 @@ const (
 // have left. What they leave is counted when they are struck: without a later process it
 // would stay for good.
 func TestFirstCompileMayBeKilledAtAnyTime(t *testing.T) {
+	shortrun.Leave(t, "it compiles PDFium many times")
 	n := count(t, "FSMCP_COMPILE_KILLS", 1)
 	r := rand.New(rand.NewPCG(61, 62))
 	k := newKiln(t, t.TempDir())
@@ -335,6 +337,7 @@ func (s *potter) strike(how int, other *potter) (frozen []int) {
 // in the time of one compile, nothing is left there, and as soon as there is room it is
 // kept. The first one, with room enough, bounds the others' time.
 func TestTheDiskUnderTheCacheIsFull(t *testing.T) {
+	shortrun.Leave(t, "it compiles PDFium on small disks")
 	if os.Geteuid() != 0 {
 		t.Skip("!!! NOT TESTED: it needs root, to mount a small disk !!!")
 	}

@@ -68,7 +68,7 @@ func hexSum(b []byte) string {
 // TestEveryVersionComesBack makes random edits over 20 files by two servers, then
 // looks at both sides of every change, and takes all of them back, one by one.
 func TestEveryVersionComesBack(t *testing.T) {
-	edits := count(t, "FSMCP_HISTORY_EDITS", 60)
+	edits := count(t, "FSMCP_HISTORY_EDITS", 30)
 	p := newPlace(t)
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 6))
 	const files = 20

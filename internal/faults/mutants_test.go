@@ -28,6 +28,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 	"github.com/fsmcp/fsmcp/internal/media/enginetest"
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // A mutant is a file whose parts are changed one by one and whose frame is then
@@ -562,6 +563,7 @@ func pdfSeeds(t *testing.T) (out [][]byte) {
 // each is answered, no worker breaks, the server stays small, and what is shown is
 // within the limits.
 func TestMutants(t *testing.T) {
+	shortrun.Leave(t, "it sends damaged pictures and PDFs of four kinds to two decoders")
 	n := count(t, "FSMCP_MUTANTS", 10)
 	r := rand.New(rand.NewPCG(81, 82))
 	breeds := []breed{

@@ -40,6 +40,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 	"github.com/fsmcp/fsmcp/internal/media/enginetest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // engines are the ways to decode that are tested: without C, and, where it is
@@ -439,6 +440,7 @@ func recognised(t *testing.T, file string, words []string) float64 {
 // TestScreenshotsStayLegible: what tesseract reads in the picture that a model
 // is shown is no worse than in the original scaled once by libvips.
 func TestScreenshotsStayLegible(t *testing.T) {
+	shortrun.Leave(t, "a program reads the words in pictures of a whole screen")
 	for _, tool := range []string{"tesseract", "vips"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("!!! NOT TESTED: %s is missing !!!", tool)
@@ -495,6 +497,7 @@ func resident(t testing.TB, pid int) int {
 // workers. They share a compiled PDFium, as all servers of a user do: a worker stopped
 // while it loads it keeps none of the others waiting.
 func TestWorkersMayBeKilledAtAnyTime(t *testing.T) {
+	shortrun.Leave(t, "it starts decoders anew all the time")
 	n := count(t, "FSMCP_WORKER_KILLS", 8)
 	r := rand.New(rand.NewPCG(31, 32))
 	picture := encode(t, "jpg", random(r, 2400, 1600))

@@ -24,7 +24,7 @@ func TestDamage(t *testing.T) {
 		"zeros": func(b []byte) []byte { at := rng.IntN(len(b)); clear(b[at:min(len(b), at+100)]); return b },
 		"line":  func(b []byte) []byte { return append(b, "0000 what is this\n"...) },
 	}
-	lost, times := 0, shortrun.Count(t, 60, 15, "damages of each kind")
+	lost, times := 0, shortrun.Count(t, 60, 8, "damages of each kind")
 	for _, name := range slices.Sorted(maps.Keys(damages)) { // a seed means the same each time
 		damage := damages[name]
 		for range times {

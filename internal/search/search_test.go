@@ -401,7 +401,7 @@ func TestLongLineBeyondTheAutomaton(t *testing.T) {
 // A file that is searched in windows has the matching lines that it has as one text: a line that
 // a match over the end of a window touches counts once.
 func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
-	shortrun.Skip(t, "it searches files of 2 to 8 MB 84 times")
+	shortrun.Skip(t, "it searches files of 2 to 8 MB 56 times")
 	y := newTree(t)
 	const limit = largeWindow - overlap // roughly: where the second window begins
 	texts := map[string]string{
@@ -411,6 +411,11 @@ func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
 		"one":   strings.Repeat("y\n", limit/2-5) + strings.Repeat("x\nz\nz\n", 10) + strings.Repeat("y\n", 1_500_000),
 		"long":  strings.Repeat("x", limit+1000) + "\nx\nx\n" + strings.Repeat("cafe au lait\n", 250_000),
 		"block": strings.Repeat("y\n", limit/2-100) + strings.Repeat("x\n", 200_000) + strings.Repeat("y", largeWindow) + "\n" + strings.Repeat("x\n", 300_000),
+	}
+	if !shortrun.Full() {
+		t.Log("the texts all and short are left out, which are like crlf and one; make faults tries all")
+		delete(texts, "all")
+		delete(texts, "short")
 	}
 	for name, body := range texts {
 		y.put(name, body)

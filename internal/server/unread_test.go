@@ -35,8 +35,8 @@ func TestOutputIsBounded(t *testing.T) {
 		{"lists", func(id int) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"x":"%s"}}`, id, strings.Repeat(long, 20))
 		}, false, 2_000},
-		{"unknown tools", func(id int) string { return callLine(fmt.Sprint(id), "Raed", "{}") }, false, 40_000},
-		{"faulty calls", func(id int) string { return callLine(fmt.Sprint(id), "Read", "{}") }, true, 40_000},
+		{"unknown tools", func(id int) string { return callLine(fmt.Sprint(id), "Raed", "{}") }, false, 20_000},
+		{"faulty calls", func(id int) string { return callLine(fmt.Sprint(id), "Read", "{}") }, true, 20_000},
 		{"calls", func(id int) string { return readLine(id, fmt.Sprintf("/f%d", id%50)) }, true, 40_000},
 		{"calls of one file", func(id int) string { return readLine(id, "/f") }, true, 40_000},
 		{"arrays", func(id int) string { return "[" + pingLine(id) + "]" }, false, 40_000},

@@ -1,7 +1,7 @@
-// Package shortrun makes tests smaller under go test -short, which make quick uses, and makes
-// them say what is left out. Under the race detector, which slows a test down five to ten times,
-// they are as small, unless FSMCP_RACE_FULL is set, which make faults does. make test runs most
-// packages in full without it; those that the Makefile names ONLY_RACED run there under it alone.
+// Package shortrun makes tests smaller than they are under make faults, and makes them say what
+// is left out. They are smallest under go test -short, which make quick uses, and under the race
+// detector, which slows a test down five to ten times, unless FSMCP_RACE_FULL is set; of the
+// largest, make test runs some or nothing, unless FSMCP_FULL is set. make faults sets both.
 package shortrun
 
 import (
@@ -48,4 +48,25 @@ func Skip(t testing.TB, why string) {
 	if Short() {
 		t.Skipf("%s NOT TESTED: %s; make faults runs it %[1]s", loud(), why)
 	}
+}
+
+// Full reports whether all is to be tested, however long it takes.
+func Full() bool { return os.Getenv("FSMCP_FULL") != "" }
+
+// Leave skips a test that takes more time than make test has.
+func Leave(t testing.TB, why string) {
+	t.Helper()
+	if !Full() {
+		t.Skipf("!!! NOT TESTED: %s; make faults runs it !!!", why)
+	}
+}
+
+// Most returns all where everything is to be tested; otherwise some, and logs it.
+func Most(t testing.TB, all, some int, what string) int {
+	t.Helper()
+	if Full() {
+		return all
+	}
+	t.Logf("%d of %d %s; make faults tries all", some, all, what)
+	return some
 }

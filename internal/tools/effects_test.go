@@ -161,7 +161,7 @@ func (w *effectsWalk) sent(step string, r *toolcall.Result, before, after map[st
 // Whatever a call returns, the record of a file follows the disk when the call has run, also
 // if it was cancelled; and what the answer shows once it is sent, and never if it is not.
 func TestEffectsAreAppliedWhenTheyHappen(t *testing.T) {
-	for seed := range uint64(shortrun.Count(t, 6, 2, "walks")) {
+	for seed := range uint64(shortrun.Count(t, shortrun.Most(t, 6, 3, "walks"), 2, "walks")) {
 		w := &effectsWalk{bench: newBench(t), rng: rand.New(rand.NewPCG(seed, 7)), names: []string{"a.txt", "b.txt", "large.txt", "n.ipynb", "new.txt"}}
 		w.put("a.txt", w.text(30))
 		w.put("b.txt", w.text(3))

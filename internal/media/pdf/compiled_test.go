@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 const naive = "FSMCP_TEST_NAIVE_START"
@@ -200,6 +202,7 @@ func TestTheFolderMayBeALink(t *testing.T) {
 // What passes for sound and cannot be loaded is made anew, and kept, at once: a folder
 // in the place of the file.
 func TestWhatCannotBeLoadedIsMadeAnew(t *testing.T) {
+	shortrun.Leave(t, "it compiles PDFium")
 	if testing.Short() {
 		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}

@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // What is no file in the folder is not waited at: neither in place of the list, nor
 // of the code, nor of the folder.
 func TestAFifoInTheCacheIsNotWaitedAt(t *testing.T) {
+	shortrun.Leave(t, "it compiles PDFium")
 	if testing.Short() {
 		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // small mounts a disk of so many bytes for the length of the test.
@@ -48,6 +50,7 @@ func spent(do func()) int {
 // more, as without the cache that has it in memory it would be: the control. Nothing
 // of it stays on the disk.
 func TestADiskThatFillsUp(t *testing.T) {
+	shortrun.Leave(t, "it compiles PDFium on a small disk")
 	if testing.Short() {
 		t.Skip("!!! NOT TESTED: it compiles PDFium, which -short spares !!!")
 	}
