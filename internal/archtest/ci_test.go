@@ -11,25 +11,55 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestWorkflow checks the workflow for a public host: it is YAML, each action has its whole
-// version, and the make targets and files that it names exist.
-func TestWorkflow(t *testing.T) {
-	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "ci.yml"))
+// workflow has the parts of a workflow of a public host that the tests look at.
+type workflow struct {
+	Jobs map[string]struct {
+		RunsOn   string `yaml:"runs-on"`
+		Needs    []string
+		Strategy struct{ Matrix struct{ OS []string } }
+		Steps    []struct{ Uses, Run, Shell string }
+	}
+}
+
+// TestWorkflows checks the workflows for a public host: each is YAML, each action has its whole
+// version, and the make targets and files that they name exist.
+func TestWorkflows(t *testing.T) {
+	ci, release := readWorkflow(t, "ci.yml"), readWorkflow(t, "release.yml")
+	for _, name := range []string{"check", "linux", "others", "release"} {
+		if _, ok := ci.Jobs[name]; !ok {
+			t.Errorf("the job %s is missing", name)
+		}
+	}
+	if got := ci.Jobs["others"].Strategy.Matrix.OS; !slices.Equal(got, []string{"macos-latest", "windows-latest"}) {
+		t.Errorf("the other systems are %q", got)
+	}
+	if got := release.Jobs["sign"].Needs; !slices.Equal(got, []string{"build", "again"}) {
+		t.Errorf("what is signed needs %q, not two builds", got)
+	}
+	if n := ci.check(t, "ci.yml"); n < 3 {
+		t.Errorf("%d make targets", n)
+	}
+	if n := release.check(t, "release.yml"); n < 1 {
+		t.Errorf("%d make targets", n)
+	}
+}
+
+func readWorkflow(t *testing.T, name string) (w workflow) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", ".github", "workflows", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var workflow struct {
-		Jobs map[string]struct {
-			RunsOn   string `yaml:"runs-on"`
-			Needs    []string
-			Strategy struct{ Matrix struct{ OS []string } }
-			Steps    []struct{ Uses, Run, Shell string }
-		}
-	}
-	if err := yaml.Unmarshal(text, &workflow); err != nil {
+	if err := yaml.Unmarshal(text, &w); err != nil {
 		t.Fatal(err)
 	}
+	return w
+}
+
+// check returns how many make targets a workflow names.
+func (w workflow) check(t *testing.T, file string) (targets int) {
+	t.Helper()
+	root := filepath.Join("..", "..")
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
@@ -37,24 +67,24 @@ func TestWorkflow(t *testing.T) {
 	pinned := regexp.MustCompile(`^[\w-]+/[\w-]+@v\d+\.\d+\.\d+$`)
 	target := regexp.MustCompile(`\bmake ([a-z]+)`)
 	script := regexp.MustCompile(`\.ci/\w+`)
-	targets := 0
-	for name, job := range workflow.Jobs {
+	for name, job := range w.Jobs {
+		name = file + ": the job " + name
 		if job.RunsOn == "" || len(job.Steps) == 0 {
-			t.Errorf("the job %s runs nowhere or does nothing", name)
+			t.Errorf("%s runs nowhere or does nothing", name)
 		}
 		for _, other := range job.Needs {
-			if _, ok := workflow.Jobs[other]; !ok {
-				t.Errorf("the job %s needs %s, which is missing", name, other)
+			if _, ok := w.Jobs[other]; !ok {
+				t.Errorf("%s needs %s, which is missing", name, other)
 			}
 		}
 		for _, step := range job.Steps {
 			if step.Uses != "" && !pinned.MatchString(step.Uses) {
-				t.Errorf("the job %s uses %s without a whole version", name, step.Uses)
+				t.Errorf("%s uses %s without a whole version", name, step.Uses)
 			}
 			for _, m := range target.FindAllStringSubmatch(step.Run, -1) {
 				targets++
 				if !strings.Contains("\n"+string(makefile), "\n"+m[1]+":") {
-					t.Errorf("the job %s runs make %s, which is no target", name, m[1])
+					t.Errorf("%s runs make %s, which is no target", name, m[1])
 				}
 			}
 			for _, file := range script.FindAllString(step.Run, -1) {
@@ -62,22 +92,12 @@ func TestWorkflow(t *testing.T) {
 					t.Error(err)
 				}
 				if step.Shell != "bash" {
-					t.Errorf("the job %s runs %s, which on Windows needs shell: bash", name, file)
+					t.Errorf("%s runs %s, which on Windows needs shell: bash", name, file)
 				}
 			}
 		}
 	}
-	for _, name := range []string{"check", "linux", "others", "release"} {
-		if _, ok := workflow.Jobs[name]; !ok {
-			t.Errorf("the job %s is missing", name)
-		}
-	}
-	if got := workflow.Jobs["others"].Strategy.Matrix.OS; !slices.Equal(got, []string{"macos-latest", "windows-latest"}) {
-		t.Errorf("the other systems are %q", got)
-	}
-	if targets < 3 {
-		t.Errorf("%d make targets", targets)
-	}
+	return targets
 }
 
 // TestPureList checks that .ci/pure tests every package that may not call the operating
