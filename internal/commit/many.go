@@ -197,7 +197,7 @@ func (m *manyEdits) bound() toolcall.Outcome {
 	return toolcall.Outcome{}
 }
 
-// lockPaths takes the conversation's locks of all files, in one order.
+// lockPaths takes the conversation's locks of all files.
 func (m *manyEdits) lockPaths(ctx context.Context) (unlock func(), err error) {
 	var paths []string
 	for _, f := range m.files {
@@ -205,22 +205,7 @@ func (m *manyEdits) lockPaths(ctx context.Context) (unlock func(), err error) {
 			paths = append(paths, f.target.Path)
 		}
 	}
-	slices.Sort(paths)
-	var taken []func()
-	unlock = func() {
-		for _, done := range slices.Backward(taken) {
-			done()
-		}
-	}
-	for _, path := range slices.Compact(paths) {
-		done, err := m.call.Session.Files.Lock(ctx, path)
-		if err != nil {
-			unlock()
-			return nil, err
-		}
-		taken = append(taken, done)
-	}
-	return unlock, nil
+	return m.call.Session.Files.LockAll(ctx, paths)
 }
 
 // preview plans all changes, and reports whether all can be made.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -601,7 +600,7 @@ func (n *naming) line(s *nameStep) string {
 	return line
 }
 
-// lockPaths takes the conversation's locks of all names, in one order.
+// lockPaths takes the conversation's locks of all names.
 func (n *naming) lockPaths(ctx context.Context) (unlock func(), err error) {
 	var paths []string
 	for _, s := range n.steps {
@@ -610,22 +609,7 @@ func (n *naming) lockPaths(ctx context.Context) (unlock func(), err error) {
 			paths = append(paths, s.to.Path)
 		}
 	}
-	slices.Sort(paths)
-	var taken []func()
-	unlock = func() {
-		for _, f := range slices.Backward(taken) {
-			f()
-		}
-	}
-	for _, path := range slices.Compact(paths) {
-		done, err := n.call.Session.Files.Lock(ctx, path)
-		if err != nil {
-			unlock()
-			return nil, err
-		}
-		taken = append(taken, done)
-	}
-	return unlock, nil
+	return n.call.Session.Files.LockAll(ctx, paths)
 }
 
 // lockNames takes the locks of all names among processes.

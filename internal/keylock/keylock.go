@@ -4,6 +4,7 @@ package keylock
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -32,6 +33,26 @@ func (l *Locks) Lock(ctx context.Context, key string) (unlock func(), err error)
 		l.removeUser(key, k)
 		return nil, ctx.Err()
 	}
+}
+
+// LockAll is Lock for several keys, each taken once and in one order, so that callers never wait
+// for each other in a circle. With an error none is held.
+func (l *Locks) LockAll(ctx context.Context, keys []string) (unlock func(), err error) {
+	var taken []func()
+	unlock = func() {
+		for _, done := range slices.Backward(taken) {
+			done()
+		}
+	}
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
+		done, err := l.Lock(ctx, key)
+		if err != nil {
+			unlock()
+			return nil, err
+		}
+		taken = append(taken, done)
+	}
+	return unlock, nil
 }
 
 // TryLock is Lock without waiting: ok is false if the key is held or waited for.

@@ -80,3 +80,41 @@ func TestTryLockDoesNotWait(t *testing.T) {
 		t.Errorf("%d keys are left", len(f.users))
 	}
 }
+
+// Callers that want the same keys in other orders, some of them twice, all get them in the end;
+// one that gives up holds none.
+func TestLockAllNeverWaitsInACircle(t *testing.T) {
+	var f Locks
+	var wg sync.WaitGroup
+	inside := map[string]int{}
+	for i := range 40 {
+		wg.Go(func() {
+			keys := [][]string{{"a", "b", "c"}, {"c", "b", "a", "c"}, {"b", "a"}, {"c", "a"}}[i%4]
+			for range 50 {
+				unlock, err := f.LockAll(t.Context(), keys)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if i%4 < 2 { // both hold a, b and c: the race detector sees it if not
+					inside["abc"]++
+				}
+				unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if inside["abc"] != 20*50 {
+		t.Errorf("%d", inside["abc"])
+	}
+	hold, _ := f.Lock(t.Context(), "b")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.LockAll(ctx, []string{"b", "a"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	hold()
+	if len(f.users) != 0 {
+		t.Errorf("%d keys left behind", len(f.users))
+	}
+}

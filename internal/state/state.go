@@ -193,6 +193,11 @@ func (f *Files) Lock(ctx context.Context, path string) (unlock func(), err error
 	return f.locks.Lock(ctx, path)
 }
 
+// LockAll is Lock for several paths, taken in one order.
+func (f *Files) LockAll(ctx context.Context, paths []string) (unlock func(), err error) {
+	return f.locks.LockAll(ctx, paths)
+}
+
 // TryLock is Lock without waiting: ok is false if a call
 // works on path, or waits to.
 func (f *Files) TryLock(path string) (unlock func(), ok bool) { return f.locks.TryLock(path) }
