@@ -145,8 +145,8 @@ func toolsCommand(s process) *cobra.Command {
 		Args:  takes(0, 0),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			cfg, _, err := settings.New(f, s.system, tools.DefaultMaxTokens)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, _, err := settings.New(explicitFlags(cmd, f), s.system, tools.DefaultMaxTokens)
 			if err != nil {
 				return err
 			}

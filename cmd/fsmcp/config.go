@@ -29,8 +29,9 @@ func configCommand(s process) *cobra.Command {
 		Long: `Print the text that the configuration of CLIENT needs to start fsmcp, with
 absolute paths. Standard output is that text alone; standard error names the
 file on this system and the client's own command. The workspace is --dir, else
-the working directory; --all-projects leaves it to the client. Without CLIENT
-it lists the clients that it finds on this machine.
+the working directory; --all-projects leaves it to the client. With --read-only
+fsmcp changes no file. Without CLIENT it lists the clients that it finds on this
+machine.
 
 --write enters the text into the file. An entry that is there already also keeps
 its folders, unless --replace is given. Its flags, environment and other keys
@@ -48,6 +49,9 @@ CLIENT is one of:
 
 		ValidArgsFunction: completeClient,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("read-only") {
+				o.readOnly = nil
+			}
 			if len(args) == 0 {
 				return s.listClients(o)
 			}
@@ -61,6 +65,7 @@ CLIENT is one of:
 	flags.BoolVar(&o.allProjects, "all-projects", false, "name no folder: the client's roots, CLAUDE_PROJECT_DIR or the working directory count")
 	flags.StringArrayVar(&o.keep, "keep", nil, "keep what the entry holds and cannot loosen, or the `ITEM` named; may be repeated")
 	flags.Lookup("keep").NoOptDefVal = clients.KeepHarmless
+	o.readOnly = flags.Bool("read-only", false, "have it offer only tools that change nothing; =false takes that back")
 	flags.BoolVar(&o.remove, "remove", false, "take the entry out of the client's file")
 	addJSONFlag(cmd, &o.asJSON, "one object with the text, the file, the format and the command")
 	return cmd
@@ -70,6 +75,7 @@ CLIENT is one of:
 type configOptions struct {
 	dirs, keep                                  []string
 	write, remove, replace, allProjects, asJSON bool
+	readOnly                                    *bool // nil: as the entry that is there
 }
 
 // fault returns an error if flags contradict each other.
@@ -77,7 +83,7 @@ func (o configOptions) fault() error {
 	switch {
 	case o.allProjects && len(o.dirs) > 0:
 		return errors.New("--all-projects names no folder: leave --dir out")
-	case o.remove && (o.write || o.replace || o.allProjects || len(o.keep) > 0):
+	case o.remove && (o.write || o.replace || o.allProjects || o.readOnly != nil || len(o.keep) > 0):
 		return errors.New("--remove goes with --dir alone")
 	case !o.write && (o.replace || len(o.keep) > 0):
 		return errors.New("--replace and --keep go with --write")
@@ -87,7 +93,7 @@ func (o configOptions) fault() error {
 
 // listClients prints which clients are found on this machine, and which of them have fsmcp.
 func (s process) listClients(o configOptions) error {
-	if o.write || o.remove || o.replace || o.allProjects || len(o.keep) > 0 {
+	if o.write || o.remove || o.replace || o.allProjects || o.readOnly != nil || len(o.keep) > 0 {
 		return errors.New("CLIENT is missing: fsmcp config CLIENT; fsmcp config alone lists the clients on this machine")
 	}
 	server, err := thisServer(s, o.dirs)
@@ -116,7 +122,7 @@ func configure(ctx context.Context, s process, name string, o configOptions) err
 		return err
 	}
 	e := clients.Entry{Client: client, Server: server, System: app.ClientSystem(s.system), Project: server.Dirs[0], Keep: o.keep}
-	e.Server.Replace = o.replace
+	e.Server.Replace, e.Server.ReadOnly = o.replace, o.readOnly
 	if o.allProjects {
 		e.Server.Dirs = nil
 	}

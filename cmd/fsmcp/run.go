@@ -220,6 +220,7 @@ func addFlags(cmd *cobra.Command, f *settings.Flags) {
 
 func addToolsFlag(cmd *cobra.Command, f *settings.Flags) {
 	cmd.Flags().StringVar(&f.Tools, "tools", "", "the tools to offer, a `LIST` of names and sets: "+strings.Join(settings.ToolSets(), ", ")+" (FSMCP_TOOLS; default core)")
+	f.ReadOnly = cmd.Flags().Bool("read-only", false, "of these offer only tools that change nothing (FSMCP_READ_ONLY)")
 	completeFlag(cmd, "tools", append(settings.ToolNames(), settings.ToolSets()...)...)
 }
 
@@ -268,7 +269,7 @@ func addRuleFlags(cmd *cobra.Command, f *settings.Flags) {
 // explicitFlags keeps only the flags that were on the command line. The environment and
 // the files decide the others.
 func explicitFlags(cmd *cobra.Command, f settings.Flags) settings.Flags {
-	for name, flag := range map[string]**bool{"dedup": &f.Dedup, "trust-project": &f.TrustProject, "no-claude-settings": &f.NoClaudeSettings} {
+	for name, flag := range map[string]**bool{"dedup": &f.Dedup, "read-only": &f.ReadOnly, "trust-project": &f.TrustProject, "no-claude-settings": &f.NoClaudeSettings} {
 		if !cmd.Flags().Changed(name) {
 			*flag = nil
 		}

@@ -130,6 +130,7 @@ func New(o Options) (*App, error) {
 		Version:    o.Version,
 		Tools:      a.idle.wrap(a.Service.Tools(cfg.Tools...)),
 		Unoffered:  slices.DeleteFunc(settings.ToolNames(), func(name string) bool { return slices.Contains(cfg.Tools, name) }),
+		ReadOnly:   cfg.ReadOnly,
 		NewSession: a.Service.NewSession,
 		Schemas:    schemas.Files,
 		Facts:      a.Service.Facts(),

@@ -80,7 +80,7 @@ const maxItems = 100
 // only concern the form of answers, and keys that start and permit nothing.
 var (
 	harmlessFlags     = []string{"--deny", "--ask", "--dedup", toolsFlag}
-	harmlessVariables = []string{"FSMCP_DENY", "FSMCP_ASK", "FSMCP_DEDUP", "FSMCP_TOOLS", "FSMCP_MAX_OUTPUT_TOKENS", "FSMCP_MAX_FILE_BYTES", "FSMCP_MAX_IMAGE_TOKENS"}
+	harmlessVariables = []string{"FSMCP_DENY", "FSMCP_ASK", "FSMCP_DEDUP", "FSMCP_TOOLS", "FSMCP_READ_ONLY", "FSMCP_MAX_OUTPUT_TOKENS", "FSMCP_MAX_FILE_BYTES", "FSMCP_MAX_IMAGE_TOKENS"}
 	switchKeys        = []string{"disabled", "enabled"}
 	plainKeys         = []string{"name", "title", "description", "source"}
 )

@@ -262,6 +262,7 @@ func (d *document) update(v *hujson.Value, s Server) (m Merged, again bool, err 
 	if err != nil {
 		return m, false, err
 	}
+	s, args = s.withOlder(args)
 	items := d.items(v, args, s)
 	if len(items) > maxItems {
 		return m, false, d.refuse(v.StartOffset, "the entry %q has more than %d items that fsmcp config does not write: remove it, and try again (--remove takes it out)", serverName, maxItems)

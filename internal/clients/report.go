@@ -52,6 +52,7 @@ func (e Entry) withOlder() (Entry, *Registration) {
 	}
 	if args := list[i].Args; len(args) > 0 && e.Server.Split != nil {
 		if old, err := e.Server.Split(args[1:]); err == nil {
+			e.Server, old = e.Server.withOlder(old)
 			e.Server.Dirs = e.Server.foldersAfter(old.Dirs, nil)
 		}
 	}

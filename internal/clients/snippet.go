@@ -20,13 +20,20 @@ type Server struct {
 	Split func(args []string) (Arguments, error)
 	// Keep reports whether an item of an older entry stays; nil keeps none.
 	Keep func(Item) bool
+	// ReadOnly has the server offer only tools that change nothing; nil: as an older entry
+	// says.
+	ReadOnly *bool
 	// Replace serves Dirs in place of the folders of an older entry, and not beside them.
 	Replace bool
 }
 
 // args returns the arguments, with flags between the command and the folders.
 func (s Server) args(flags []string) []string {
-	return append(append([]string{"serve"}, flags...), s.Dirs...)
+	args := []string{"serve"}
+	if s.ReadOnly != nil && *s.ReadOnly {
+		args = append(args, readOnlyFlag)
+	}
+	return slices.Concat(args, flags, s.Dirs)
 }
 
 // line returns the whole command line.
@@ -53,6 +60,24 @@ const (
 	toolsFlag = "--tools"
 	allTools  = toolsFlag + "=all"
 )
+
+// readOnlyFlag is the flag of serve that leaves only tools that change nothing.
+const readOnlyFlag = "--read-only"
+
+// withOlder returns the server with the flag of an older entry, unless s says something of
+// it, and the older entry's arguments without that flag.
+func (s Server) withOlder(args Arguments) (Server, Arguments) {
+	isFlag := func(words []string) bool {
+		name, _, _ := strings.Cut(words[0], "=")
+		return name == readOnlyFlag
+	}
+	if i := slices.IndexFunc(args.Flags, isFlag); i >= 0 && s.ReadOnly == nil {
+		is := args.Flags[i][0] != readOnlyFlag+"=false"
+		s.ReadOnly = &is
+	}
+	args.Flags = slices.DeleteFunc(slices.Clone(args.Flags), isFlag)
+	return s, args
+}
 
 // withTools returns flags, and all tools for a client that cannot search by itself, unless
 // the flags name some.

@@ -42,6 +42,8 @@ type Options struct {
 	Tools []tools.Tool
 	// Unoffered names the tools that fsmcp has and this server does not publish.
 	Unoffered []string
+	// ReadOnly reports that the user wants only tools that change nothing.
+	ReadOnly bool
 	// NewSession starts the memory of one conversation.
 	NewSession func() *toolcall.Session
 	// Schemas holds NAME.json and NAME.md of each tool.

@@ -42,6 +42,8 @@ func (s *Server) unknownTool(given string) string {
 	meant, how := s.meantTool(given)
 	said := fmt.Sprintf("There is no tool %s", phrase.QuoteAtMost(given, 80))
 	switch {
+	case slices.Contains(s.opts.Unoffered, meant) && s.opts.ReadOnly:
+		said += " here: the user has this server change nothing (--read-only)."
 	case slices.Contains(s.opts.Unoffered, meant) && meant == given:
 		said += " here; the user can offer it: add it to --tools of fsmcp, or to its setting \"tools\"."
 	case slices.Contains(s.opts.Unoffered, meant):

@@ -33,6 +33,7 @@ type Flags struct {
 	Dedup            *bool
 	Log              string
 	Tools            string // names of tools, separated by commas
+	ReadOnly         *bool  // only tools that change nothing
 	EveryTool        bool   // without a list of tools all are published: for calls by hand
 	TrustOwners      []int  // other users whose settings files count as the user's own
 }
@@ -115,6 +116,7 @@ type Config struct {
 	LSP                LSP
 	AuditFile          string   // absolute; empty: none
 	Tools              []string // to publish, in their order
+	ReadOnly           bool     // they change nothing, because the user said so
 	AuditRequired      bool
 	Images             Images
 	PDF                PDF  // for clients without settings of their own (see PDFFor)

@@ -65,7 +65,9 @@ func (m *merger) merge(workspace []string) Config {
 		PDFWarm:            pick(m, keyPDFWarm, true),
 	}
 	c.PDF, c.pdfMode, c.pdfClients = m.pdf()
-	c.Tools, c.fault = m.tools()
+	if c.Tools, c.fault = m.tools(); c.fault == nil {
+		c.Tools, c.ReadOnly, c.fault = m.readOnly(c.Tools)
+	}
 	c.fault = cmp.Or(m.ruleFault(c.Rules), m.modeFault, c.fault)
 	if api := pick(m, keyTokensAPI, TokensAPI{}); api != (TokensAPI{}) {
 		c.TokensAPI = &api

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -91,6 +92,24 @@ func takeTools(v hujson.Value) (any, bool) {
 	list, _ := jsonc.Texts(v)
 	names, unknown := published(list)
 	return names, unknown == "" && len(list) > 0
+}
+
+// readOnly returns those of the tools that change nothing, if the flag or its variable says so.
+func (m *merger) readOnly(names []string) (left []string, is bool, err error) {
+	const variable = "FSMCP_READ_ONLY"
+	if v := m.env.Getenv(variable); v != "" && m.origin.flags.ReadOnly == nil {
+		if _, err := strconv.ParseBool(v); err != nil { // to ignore it could loosen
+			return nil, false, fmt.Errorf("%s is %q, but takes true or false", variable, v)
+		}
+	}
+	if !m.env.decided(m.origin.flags.ReadOnly, variable, false) {
+		return names, false, nil
+	}
+	left = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(toolsIn(setReadOnly), n) })
+	if len(left) == 0 {
+		return nil, true, fmt.Errorf("read-only leaves none of the tools %s", strings.Join(names, ", "))
+	}
+	return left, true, nil
 }
 
 // tools returns the tools to publish, and an error for a flag or a variable with an unknown

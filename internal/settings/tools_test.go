@@ -15,6 +15,7 @@ func TestToolsToPublish(t *testing.T) {
 		flag, env     string
 		user, project string
 		every, trust  bool
+		readOnly      string // FSMCP_READ_ONLY
 		want, fault   string
 	}{
 		{name: "default", want: four},
@@ -38,6 +39,14 @@ func TestToolsToPublish(t *testing.T) {
 		{name: "a project adds nothing", project: `["all"]`, want: four},
 		{name: "a project leaves something", project: `["Grep"]`, want: four},
 		{name: "a trusted project adds", project: `["all"]`, trust: true, want: all},
+		{name: "read-only", readOnly: "true", want: "Read"},
+		{name: "read-only of all", flag: "all", readOnly: "1", want: "Read Glob Grep"},
+		{name: "read-only of calls by hand", every: true, readOnly: "true", want: "Read Glob Grep"},
+		{name: "read-only beats a setting", user: `["all"]`, readOnly: "true", want: "Read Glob Grep"},
+		{name: "read-only beats a trusted project", project: `["Write", "Grep"]`, trust: true, readOnly: "true", want: "Grep"},
+		{name: "not read-only", readOnly: "false", want: four},
+		{name: "read-only of nothing", flag: "Write,Edit", readOnly: "true", fault: "read-only leaves none of the tools Write, Edit"},
+		{name: "a mistyped read-only", readOnly: "yes please", fault: `FSMCP_READ_ONLY is "yes please", but takes true or false`},
 		{name: "an unknown name", flag: "Read,Gerp", fault: `--tools: there is no tool "Gerp" (did you mean Grep?); the tools are Read, Write, Edit, NotebookEdit, Move, Delete, Glob, Grep, MultiEdit, and the sets of tools core, search, files, read-only, all`},
 		{name: "an unknown name in a variable", env: "Bash", fault: `FSMCP_TOOLS: there is no tool "Bash"; the tools are`},
 		{name: "no name", flag: " , ", fault: "--tools: no tool is named; the tools are"},
@@ -50,7 +59,7 @@ func TestToolsToPublish(t *testing.T) {
 			files[nativetest.Name("/w/.fsmcp/settings.json")] = asFile(keyTools.path, c.project)
 		}
 		f := Flags{Dirs: []string{nativetest.Name("/w")}, Tools: c.flag, EveryTool: c.every, TrustProject: &c.trust}
-		got, _, err := New(f, with(env(map[string]string{"FSMCP_TOOLS": c.env}), files), 25000)
+		got, _, err := New(f, with(env(map[string]string{"FSMCP_TOOLS": c.env, "FSMCP_READ_ONLY": c.readOnly}), files), 25000)
 		if c.fault != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), c.fault) {
 				t.Errorf("%s: %v", c.name, err)
