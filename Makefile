@@ -173,6 +173,7 @@ faults: build ## after a change to saving, locking, history, workers, permission
 	$(GO) test -tags fsys_portable -timeout 20m -run TestScripts ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
 	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook/... | grep -v -e '^=== '
+	FSMCP_LIBREOFFICE=1 $(GO) test -count=1 -timeout 20m -v -run TestLikeLibreOffice ./internal/media/office | grep -v -e '^=== '
 	FSMCP_HOSTILE_SERVERS=1 $(GO) test -count=1 -timeout 10m -run TestHostileLanguageServers ./cmd/fsmcp
 	FSMCP_LSP_EDITS=50 $(GO) test -count=1 -timeout 10m -v -run 'WithGopls' ./internal/clienttest | grep -v -e '^=== '
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
