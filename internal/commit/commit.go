@@ -322,7 +322,7 @@ func (w *committing) openAgain(s *toolcall.Target, lock *save.Locks) (*toolcall.
 		now.Close()
 		return nil, toolcall.Failed(access.ErrElsewhere)
 	}
-	now.AfterHooks = w.hooksPassed == now.Path
+	now.AfterHooks, now.Named = w.hooksPassed == now.Path, s.Named
 	w.hidden = now.Hidden
 	return now, out
 }

@@ -148,6 +148,7 @@ func (m *manyEdits) open() {
 		s, out := m.by.Opener.Open(call, perm.MultiEdit)
 		if out.Err == nil {
 			f.target, f.name, f.work.hidden = s, s.Name(), s.Hidden
+			s.Named = true
 			if err := m.by.Opener.Irregular(s); err != nil {
 				out = toolcall.Failed(err)
 			} else if same := m.sameFile(s); same != nil && same.target.Path == s.Path {

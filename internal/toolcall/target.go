@@ -17,6 +17,8 @@ type Target struct {
 	*access.File
 	Remarks []string // on the arguments, for the end of the answer
 	Links   []string // its other hard links that mark it as secret, once they are known
+	// Named says that the answer names the file by its absolute path.
+	Named bool
 	// AfterHooks says that the user's hooks before this call's change have run.
 	AfterHooks bool
 	large      func() // gives back the place for a change of a large file; nil: not taken
@@ -32,7 +34,7 @@ func (t *Target) Note() string {
 		}[used.How]
 		notes = append(notes, fmt.Sprintf("(Nothing bears the exact name given; %s was used, %s.)", fsys.InSentence(used.Path.String()), how))
 	}
-	if t.Asked.Relative() {
+	if t.Asked.Relative() && !t.Named {
 		notes = append(notes, fmt.Sprintf("(Relative path: %s was used.)", t.Name()))
 	}
 	return strings.Join(append(notes, t.Remarks...), "\n")
