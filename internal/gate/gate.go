@@ -319,18 +319,35 @@ func (g Gate) AllowCell(cell notebook.Cell, id string, rec state.Record) toolcal
 	if rec.Shown().Covers(cell.Source) {
 		return toolcall.Outcome{}
 	}
+	body, ok := g.cellText(cell)
+	if !ok {
+		return toolcall.Failed(refusal.New(refusal.UnseenCell, cell.Name, g.Target.Name(), id))
+	}
+	return g.refuseShowing(refusal.New(refusal.UnseenCellShown, cell.Name, g.Target.Name(), body), g.File.WithShown(rec, span.Set{cell.Source}))
+}
+
+// UnreadNotebook refuses a change of a notebook that was never read. If the cell that the call
+// replaces fits, the error shows it, and the same call passes next time; nil: it replaces none.
+func (g Gate) UnreadNotebook(cell *notebook.Cell) toolcall.Outcome {
+	if cell != nil {
+		if body, ok := g.cellText(*cell); ok {
+			return g.refuseShowing(refusal.New(refusal.UnreadCellShown, cell.Name, g.Target.Name(), body), g.File.WithShown(g.File.Recorded(nil), span.Set{cell.Source}))
+		}
+	}
+	return toolcall.Failed(refusal.New(refusal.NotRead, g.Target.Name()))
+}
+
+// cellText returns the source of a cell as an error shows it; ok is false if it does not fit.
+func (g Gate) cellText(cell notebook.Cell) (body string, ok bool) {
 	small := cell.Source.End-cell.Source.Start <= toolcall.ShowUnseen
 	source := cell.SourceText()
-	body := text.EscapeFrame(source)
+	body = text.EscapeFrame(source)
 	var odd text.Oddities
 	odd.AddEscaped(text.Imitations([]byte(source)), 0)
 	if notice := odd.Notice("cell ", "", func(int) string { return cell.Name }); notice != "" {
 		body += "\n" + notice
 	}
-	if !small || !g.Budget.Passes(body) {
-		return toolcall.Failed(refusal.New(refusal.UnseenCell, cell.Name, g.Target.Name(), id))
-	}
-	return g.refuseShowing(refusal.New(refusal.UnseenCellShown, cell.Name, g.Target.Name(), body), g.File.WithShown(rec, span.Set{cell.Source}))
+	return body, small && g.Budget.Passes(body)
 }
 
 // ChangedNotebook refuses a call because its notebook is not as it was shown. A

@@ -209,6 +209,7 @@ const (
 	unseenMatchShown = "partly_read: " + unread + "Of %s the text that this call would replace was never shown. Here it is with what stands around it; it counts as shown now: check it, then make the same call again.\n%s"
 	UnseenInNotebook = "partly_read: " + unread + "Of %s cell %s was never shown. Read it (offset and limit count cells, cell_id shows one), then make the same call again."
 	UnseenCell       = "partly_read: " + unread + "Cell %s of %s was never shown in full. Call Read with cell_id %q, then make the same call again."
+	UnreadCellShown  = "not_read: " + unread + "Here is the source of cell %s of %s; it counts as shown now: check it, then make the same call again.\n%s"
 	UnseenCellShown  = "partly_read: " + unread + "Cell %s of %s was never shown. Here is its source; it counts as shown now: check it, then make the same call again.\n%s"
 
 	// Files that have changed since they were shown.

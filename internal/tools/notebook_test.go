@@ -197,11 +197,12 @@ func TestACellOfAnAnswerThatIsNeverSentIsNotShown(t *testing.T) {
 	p := b.put("a.ipynb", cellsOf(2))
 	edit := &NotebookEditArgs{NotebookPath: p, CellID: "c1", NewSource: src("x")}
 	b.unsent(&ReadArgs{FilePath: p})
-	b.fails(9, refusal.SlugNotRead, edit)
-	one := 1
-	b.ok(&ReadArgs{FilePath: p, Limit: &one})
 	b.unsent(edit)
-	b.fails(9, refusal.SlugPartlyRead, edit)
+	b.fails(9, refusal.SlugNotRead, edit)
+	other := &NotebookEditArgs{NotebookPath: p, CellID: "c0", NewSource: src("x")}
+	b.unsent(other)
+	b.fails(9, refusal.SlugPartlyRead, other)
+	b.ok(other)
 	b.ok(edit)
 }
 

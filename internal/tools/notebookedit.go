@@ -74,12 +74,16 @@ func (e *cellEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.Fi
 	if old == nil {
 		return commit.Refused(e.by.Opener.Absent(session, s))
 	}
-	if err := e.worthReading(ctx, s, old); err != nil {
+	known, err := e.wasRead(ctx, s, old)
+	if err != nil {
 		return nil, err
 	}
 	c, nb, err := e.by.Loader.Parse(session, s, old)
 	if err == nil {
 		err = nb.Editable()
+	}
+	if err != nil && !known {
+		return nil, refusal.New(refusal.NotRead, s.Name())
 	}
 	if err != nil {
 		return nil, refusal.Uneditable(s.Name(), state.InMemory, err)
@@ -98,6 +102,9 @@ type cellPlan struct {
 }
 
 func (e cellPlan) plan() (*commit.Change, error) {
+	if !e.gate.File.Known {
+		return commit.Refused(e.unread())
+	}
 	now := e.gate.File.Compare(nil)
 	if now.Changed {
 		return commit.Refused(e.gate.ChangedNotebook(e.replaced()))
@@ -112,6 +119,14 @@ func (e cellPlan) plan() (*commit.Change, error) {
 	return e.change(done, now.Record), nil
 }
 
+// unread refuses a change of a notebook that was never read.
+func (e cellPlan) unread() toolcall.Outcome {
+	if cells, err := e.replaced(); err == nil && len(cells) > 0 {
+		return e.gate.UnreadNotebook(&cells[0])
+	}
+	return e.gate.UnreadNotebook(nil)
+}
+
 // replaced returns the cells that the call replaces or deletes.
 func (e cellPlan) replaced() ([]notebook.Cell, error) {
 	if e.args.CellID == "" {
@@ -124,25 +139,24 @@ func (e cellPlan) replaced() ([]notebook.Cell, error) {
 	return []notebook.Cell{e.nb.Cell(i)}, nil
 }
 
-// worthReading refuses what was never read: a picture or binary file for what
-// it is, and one of no bytes, which needs no Read, for that.
-func (e *cellEditing) worthReading(ctx context.Context, s *toolcall.Target, old *fsys.File) error {
+// wasRead reports whether the notebook was read in this conversation. What no Read would show as
+// a notebook is refused: a picture or binary file for what it is, and a file of no bytes.
+func (e *cellEditing) wasRead(ctx context.Context, s *toolcall.Target, old *fsys.File) (known bool, err error) {
 	if err := writable(s, old); err != nil {
-		return err
+		return false, err
 	}
 	stamp, err := old.Stamp()
-	switch _, known := e.call.Session.Files.Get(s.Path); {
-	case err != nil:
-		return err
-	case stamp.Size == 0:
-		return refusal.New(refusal.EmptyNotebook, s.Name())
-	case known:
-		return nil
+	if err != nil {
+		return false, err
 	}
-	if _, err := e.by.Loader.LoadText(ctx, e.call.Session, s, old); err != nil {
-		return err
+	if stamp.Size == 0 {
+		return false, refusal.New(refusal.EmptyNotebook, s.Name())
 	}
-	return refusal.New(refusal.NotRead, s.Name())
+	if _, known := e.call.Session.Files.Get(s.Path); known {
+		return true, nil
+	}
+	_, err = e.by.Loader.LoadText(ctx, e.call.Session, s, old)
+	return false, err
 }
 
 // apply finds the cell, makes sure that it was shown, and works out the edit. rec is the
