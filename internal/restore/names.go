@@ -114,8 +114,11 @@ func conflict(err error) error {
 }
 
 // followed returns the file under the name that it has now, if it was moved since. A file that
-// has its old name again, or still, keeps it.
+// has its old name again, or still, keeps it. A copy is never the file that it was made of.
 func (r Restorer) followed(f File) File {
+	if f.operation() == history.OpCopy {
+		f.Path = f.Entries[0].To
+	}
 	archive, err := r.Open()
 	if err != nil {
 		return f

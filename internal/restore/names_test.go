@@ -328,3 +328,22 @@ func TestRestoreObeysRules(t *testing.T) {
 	w.want("denied/f", "(missing)")
 	w.want("g", "(missing)")
 }
+
+// A copy that is restored twice takes nothing from the file that it was made of, and the folders
+// that were made for the copy go with it.
+func TestRestoreOfACopyLeavesTheOriginal(t *testing.T) {
+	w := newWorkspace(t)
+	w.put("f", "text", 0o644)
+	w.move("g1", "f", "made/for/copy", true)
+	entries, _ := w.restorer().Archive.Entries(nil)
+	for range 2 {
+		if _, err := w.restorer().Change(t.Context(), entries[0]); err != nil {
+			t.Fatal(err)
+		}
+		w.want("f", "text")
+		w.want("made/for/copy", "(missing)")
+	}
+	if _, err := os.Stat(w.path("made")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folders stay: %v", err)
+	}
+}

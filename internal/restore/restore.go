@@ -182,6 +182,9 @@ func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolc
 func removeFolders(f File) {
 	for _, e := range f.Entries {
 		dir := e.Path
+		if e.Operation == history.OpCopy {
+			dir = e.To
+		}
 		for range e.NewDirs {
 			if dir = filepath.Dir(dir); removeFolder(dir) != nil {
 				break
