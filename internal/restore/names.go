@@ -71,6 +71,14 @@ func (f File) paths() []string {
 
 // names restores a move, or removals.
 func (r Restorer) names(ctx context.Context, files []File, id string, dry bool) (changed bool, err error) {
+	for _, f := range files {
+		if r.planned == nil {
+			break
+		}
+		if err := r.planned(planned{path: f.Path, entry: f.Entries[0]}); err != nil {
+			return false, &FileError{f, err}
+		}
+	}
 	if e := files[0].Entries[0]; e.Operation == history.OpMove {
 		made, err := r.Service.MoveBack(ctx, id, e.To, e.Path, dry)
 		if err != nil {

@@ -48,7 +48,7 @@ func newWorkspace(t *testing.T) *workspace {
 	}
 	policy, _ := perm.Compile(perm.Config{
 		Workspace: []perm.Dir{{Name: dir, Real: dir}}, Mode: perm.AcceptEdits, CaseSensitive: true, Windows: runtime.GOOS == "windows",
-		Rules: []perm.RuleText{{List: perm.Deny, Text: "Edit(denied/**)"}},
+		Rules: []perm.RuleText{{List: perm.Deny, Text: "Edit(denied/**)"}, {List: perm.Deny, Text: "Read(hidden/**)"}},
 	})
 	w := &workspace{T: t, dir: dir, state: t.TempDir()}
 	w.saver = save.New(save.Options{StateDir: w.state, Rand: rand.Reader, Durability: save.None})

@@ -31,6 +31,19 @@ type Restorer struct {
 	Service *tools.Service
 	// Open opens the archive again, with the changes up to now.
 	Open func() (*history.Archive, error)
+
+	// planned is called with each step before it is made, maybe more than once, the last time
+	// under the file's lock, and in passes that change nothing. An error stops the restore.
+	planned func(planned) error
+}
+
+// Admit reports whether the rules let a user see a change: each name that it has.
+func (r Restorer) Admit(e history.Entry) error {
+	err := r.Service.Admit(e.Path)
+	if err == nil && e.To != "" {
+		err = r.Service.Admit(e.To)
+	}
+	return err
 }
 
 // Change restores one change. The result is nil if there is nothing to do. The error is a
@@ -81,7 +94,12 @@ func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
 
 // Group restores all changes of one call, as Session does.
 func (r Restorer) Group(ctx context.Context, id string) ([]File, error) {
-	return r.all(ctx, id, func(e history.Entry) bool { return e.Group == id && id != "" })
+	return r.all(ctx, id, inGroup(id))
+}
+
+// inGroup selects the changes of one call.
+func inGroup(id string) func(history.Entry) bool {
+	return func(e history.Entry) bool { return e.Group == id && id != "" }
 }
 
 // Last restores the newest change of the files that below selects, and everything else that its
@@ -115,11 +133,8 @@ func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) b
 	if len(files) == 0 {
 		return nil, ErrNoSession
 	}
-	for i := range files {
-		err := r.some(ctx, files[i:i+1], id, true)
-		if err != nil && !dependent(files[i], files[:i], err) {
-			return files, err
-		}
+	if err := r.try(ctx, files, id); err != nil {
+		return files, err
 	}
 	for i := 0; i < len(files); {
 		n := together(files[i:])
@@ -134,6 +149,17 @@ func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) b
 		}
 	}
 	return files, nil
+}
+
+// try finds out whether files can be restored, the newest first. It changes nothing.
+func (r Restorer) try(ctx context.Context, files []File, id string) error {
+	for i := range files {
+		err := r.some(ctx, files[i:i+1], id, true)
+		if err != nil && !dependent(files[i], files[:i], err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // filesOf returns the files that the changes which want selects have changed, the last one
@@ -165,6 +191,9 @@ func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolc
 	removes := false
 	result, err := r.Service.Restore(ctx, tools.Restoring{Path: f.Path, ID: id, Plan: func(_ context.Context, old *fsys.File) (history.Plan, error) {
 		p, err := r.plan(f.Entries, old)
+		if err == nil && r.planned != nil {
+			err = r.planned(planned{f.Path, f.Entries[0], old, p})
+		}
 		if dry {
 			p = history.Plan{}
 		}
