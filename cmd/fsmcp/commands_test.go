@@ -39,7 +39,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"says": (*driver).says, "answer": (*driver).answer, "code": (*driver).code,
 		"denies": (*driver).denies, "calls-used": (*driver).callsUsed, "resident-at-most": (*driver).residentAtMost, "took": (*driver).tookAtMost, "spent": (*driver).spentAtMost, "answer-at-most": (*driver).answerAtMost, "content-at-most": (*driver).contentAtMost,
 		"stderr-says": (*driver).stderrSays, "told-of": (*driver).notesOf, "hold-open-for-writing": (*driver).holdOpen, "release": (*driver).release,
-		"mount-tmpfs": (*driver).mountTmpfs,
+		"mount-tmpfs": (*driver).mountTmpfs, "browse": (*driver).browse,
 	} {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
 			method(driverOf(ts), ts, neg, args)

@@ -40,6 +40,7 @@ type driver struct {
 	calls     int
 	openFiles map[string]io.Closer
 	cleanups  []func() error
+	page      *historyPage      // that browse has open
 	ids       map[string]string // of changes, by those that a page of docs has
 }
 

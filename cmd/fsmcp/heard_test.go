@@ -24,6 +24,7 @@ func hearing() {
 	}
 	h := &heard{}
 	s.app.ReminderWait, s.app.Slowdown = time.Minute, 4*slowdown
+	s.page.Gone = 50 * time.Millisecond
 	s.app.Watcher = func(w reminders.Watcher) reminders.Watcher {
 		h.Watcher = w
 		return h

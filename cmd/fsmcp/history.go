@@ -32,11 +32,12 @@ up to 1 GB unless the settings say otherwise. Names that are mostly secret
 nor restored. On a terminal show and diff go through PAGER, else less.`,
 		Example: `  fsmcp history list src
   fsmcp history diff k3x9m2pq-17
-  fsmcp history restore k3x9m2pq-17`,
+  fsmcp history restore k3x9m2pq-17
+  fsmcp history open                 in your browser, without more commands`,
 		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	// One set of flags for all four, since making flags takes time.
+	// One set of flags for all of them, since making flags takes time.
 	var f settings.Flags
 	set := &cobra.Command{}
 	addRuleFlags(set, &f)
@@ -44,7 +45,9 @@ nor restored. On a terminal show and diff go through PAGER, else less.`,
 	addDirFlag(set, &f.Dirs)
 	restore := historyRestore(s, &f)
 	addDurabilityFlag(restore, &f)
-	cmd.AddCommand(historyList(s, &f), historyShow(s, &f), historyDiff(s, &f), restore)
+	open := historyOpen(s, &f)
+	addDurabilityFlag(open, &f)
+	cmd.AddCommand(historyList(s, &f), open, historyShow(s, &f), historyDiff(s, &f), restore)
 	for _, sub := range cmd.Commands() {
 		sub.Flags().AddFlagSet(set.Flags())
 	}
@@ -180,13 +183,13 @@ func (h *historySession) hintAtOthers(paths []string) {
 
 // below returns a function that reports whether a path is one of those named or lies in
 // one, also through a link.
-func (h *historySession) below(paths []string) func(path string) bool {
+func (s process) below(paths []string) func(path string) bool {
 	if len(paths) == 0 {
 		return nil
 	}
 	var tops []string
 	for _, p := range paths {
-		if p = h.system.Absolute(p, h.system.WorkDir); p != "" {
+		if p = s.system.Absolute(p, s.system.WorkDir); p != "" {
 			tops = append(tops, p, disk.Real(p))
 		}
 	}
@@ -202,7 +205,7 @@ func (h *historySession) find(id string) (history.Entry, error) {
 		return e, h.failed("there is no change %s, or no longer (fsmcp history list names those there are)", fsys.Printable(id))
 	}
 	if err == nil {
-		err = h.Service.Admit(e.Path)
+		err = h.restorer().Admit(e)
 	}
 	if err != nil {
 		return e, h.failed("%s", tools.Explain(e.Path, err))

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmcp/fsmcp/internal/app"
+	"github.com/fsmcp/fsmcp/internal/historypage"
 	"github.com/fsmcp/fsmcp/internal/report"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/usage"
@@ -31,7 +32,8 @@ type process struct {
 	interactive bool // standard error is a terminal, too: the user can be asked
 	system      settings.System
 
-	app app.Options // what tests set of a session, and the factor on deadlines
+	app  app.Options         // what tests set of a session, and the factor on deadlines
+	page historypage.Options // what tests set of history open
 }
 
 // currentProcess returns the real process.

@@ -64,6 +64,10 @@ var layers = map[string]layer{
 		imports: []string{"internal/notebook", "internal/notebook/scan", "internal/span"},
 		never:   pure(),
 	},
+	"internal/notebook/compare": {
+		imports: []string{"internal/linediff", "internal/notebook", "internal/notebook/render"},
+		never:   pure(),
+	},
 	"internal/notebook/notebooktest": { // serves tests
 		imports: []string{"internal/notebook"},
 		never:   []ban{noProcess, noNet, noProtocol, noCommand, noWatch},
@@ -117,9 +121,11 @@ var layers = map[string]layer{
 	"internal/settings/disk":   {imports: []string{"internal/owndir", "internal/settings", "internal/fsys"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/settings/follow": {imports: []string{"internal/watch"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noWatch}},
 	// It starts the server that it tests.
-	"internal/doctor":        {imports: []string{"internal/clients", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/lsp/servers", "internal/owndir", "internal/perm", "internal/phrase", "internal/settings", "internal/worker", "internal/worker/sandbox"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
-	"internal/report":        {imports: []string{"internal/access", "internal/changes", "internal/doctor", "internal/fsys", "internal/history", "internal/perm", "internal/phrase", "internal/search"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager
-	"internal/restore":       {imports: []string{"internal/fsys", "internal/history", "internal/save", "internal/span", "internal/toolcall", "internal/tools"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noLog, noWatch}},
+	"internal/doctor":  {imports: []string{"internal/clients", "internal/fsys", "internal/history", "internal/hooks", "internal/lsp", "internal/lsp/servers", "internal/owndir", "internal/perm", "internal/phrase", "internal/settings", "internal/worker", "internal/worker/sandbox"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
+	"internal/report":  {imports: []string{"internal/access", "internal/changes", "internal/doctor", "internal/fsys", "internal/history", "internal/perm", "internal/phrase", "internal/search"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch, {"os", "it is told what there is"}}}, // it starts the pager
+	"internal/restore": {imports: []string{"internal/fsys", "internal/history", "internal/save", "internal/span", "internal/toolcall", "internal/tools"}, never: []ban{noOS, noProcess, noNet, noProtocol, noCommand, noLog, noWatch}},
+	// It listens on the loopback address for the user's browser, and asks nothing of another machine.
+	"internal/historypage":   {imports: []string{"internal/changes", "internal/fsys", "internal/history", "internal/media", "internal/notebook", "internal/notebook/compare", "internal/report", "internal/restore", "internal/text"}, never: []ban{noOS, noProcess, noProtocol, noCommand, noLog, noWatch}},
 	"internal/usage":         {imports: []string{"internal/similar"}, never: []ban{noOS, noProcess, noNet, noProtocol, noLog, noWatch}}, // it words the mistakes of cobra's command lines
 	"internal/tokens/remote": {never: []ban{noOS, noProcess, noProtocol, noLog, noCommand, noWatch}},
 	"internal/logging":       {never: []ban{noProtocol, noProcess, noNet, noCommand, noWatch}},

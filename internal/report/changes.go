@@ -42,28 +42,33 @@ func ChangesJSON(entries []history.Entry) any {
 func (o Output) Changes(entries []history.Entry) error {
 	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
 	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", o.paint(yellow, e.ID), e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path), kind(e))
+		what := What(e)
+		if what != "" {
+			what = " (" + what + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", o.paint(yellow, e.ID), e.Time.Local().Format(time.DateTime), e.Tool, fsys.Printable(e.Path), what)
 	}
 	return w.Flush()
 }
 
-// kind says whether a change created or removed its file, and whether its bytes are gone.
-func kind(e history.Entry) string {
+// What says what a change did, in a word or two: whether it created or removed its file, and
+// whether its bytes are gone. It is "" for a change of bytes.
+func What(e history.Entry) string {
 	switch {
 	case e.Operation == history.OpMove:
-		return " (moved to " + fsys.Printable(e.To) + ")"
+		return "moved to " + fsys.Printable(e.To)
 	case e.Operation == history.OpCopy:
-		return " (copied to " + fsys.Printable(e.To) + ")"
+		return "copied to " + fsys.Printable(e.To)
 	case e.Operation == history.OpDelete && !e.Thinned:
-		return " (deleted)"
+		return "deleted"
 	case e.Thinned:
-		return " (no longer kept)"
+		return "no longer kept"
 	case e.Partial():
 		return ""
 	case e.Before == nil:
-		return " (created)"
+		return "created"
 	case e.After == nil && e.Tool != history.ToolOutside:
-		return " (removed)"
+		return "removed"
 	}
 	return ""
 }
