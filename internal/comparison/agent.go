@@ -72,6 +72,9 @@ type cost struct {
 	list     int // bytes of their list, which a client loads before the first call
 }
 
+// total returns the bytes that are sent and come back, apart from the list of tools.
+func (c cost) total() int { return c.in + c.out + c.pictures }
+
 // answer holds the content of a result, which a model is shown.
 type answer struct {
 	text     string

@@ -30,8 +30,7 @@ func (a *agent) each(tool string, all []arguments) (got answer, err error) {
 
 // moveTask files the invoices of a year into a folder that is not there yet.
 func moveTask() task {
-	t := task{title: "Files are moved", what: "the 12 invoices of 2025, of 24, into a new folder",
-		files: map[string]string{}, want: map[string]string{}}
+	t := task{title: "12 files of 24 are moved", files: map[string]string{}, want: map[string]string{}}
 	for _, year := range []int{2024, 2025} {
 		for month := 1; month <= 12; month++ {
 			name, text := fmt.Sprintf("invoice-%d-%02d.txt", year, month), fmt.Sprintf("Invoice %d-%02d\nSum: %d\n", year, month, month*100)
@@ -64,8 +63,7 @@ func moveTask() task {
 
 // deleteTask deletes the temporary files below a folder.
 func deleteTask() task {
-	t := task{title: "Files are deleted", what: "14 temporary files in four folders, beside others that stay",
-		files: map[string]string{}, want: map[string]string{}}
+	t := task{title: "14 files are deleted", files: map[string]string{}, want: map[string]string{}}
 	for i := range 14 {
 		gone, stays := fmt.Sprintf("work/part%d/note%d.tmp", i%4, i), fmt.Sprintf("work/part%d/note%d.md", i%4, i)
 		t.files[gone], t.files[stays], t.want[stays] = "draft\n", "keep\n", "keep\n"
@@ -80,8 +78,7 @@ func deleteTask() task {
 
 // linesTask changes a line in twelve files.
 func linesTask() task {
-	t := task{title: "A line in twelve files", what: "an address changes in each; which line that is has to be found",
-		files: map[string]string{}, want: map[string]string{}}
+	t := task{title: "A line changes in 12 files", files: map[string]string{}, want: map[string]string{}}
 	const old, now = "contact = old@example.com", "contact = office@example.com"
 	for i := range 12 {
 		name, text := fmt.Sprintf("sites/site%02d.conf", i), fmt.Sprintf("name = site%d\nport = %d\n%s\ntimeout = 30\n", i, 8000+i, old)
@@ -119,7 +116,7 @@ func linesTask() task {
 // contractTask finds a clause in a contract.
 func contractTask() task {
 	text := string(contract())
-	t := task{title: "A clause in a contract", what: "a PDF of 40 pages; its words and its page are to be found", file: "lease.pdf", text: text, pdf: true,
+	t := task{title: "A clause in a PDF of 40 pages", file: "lease.pdf", text: text, pdf: true,
 		want: map[string]string{"lease.pdf": text},
 		saw: func(a answer) bool {
 			return strings.Contains(a.text, "eleven weeks") && strings.Contains(a.text, "p29")

@@ -21,7 +21,6 @@ type script func(*agent) (answer, error)
 // task is one row of the table.
 type task struct {
 	title string
-	what  string // what has to be done, for people
 	file  string
 	text  string // of the file, at first
 	want  map[string]string
@@ -131,25 +130,25 @@ func tasks() []task {
 	build, last := change{"echo building", "make all"}, change{"last", "the last"}
 
 	all := []task{
-		task{title: "One of two equal lines", what: "`debug` of the second section is to be set; the first try names the line alone", file: "app.ini", text: config,
+		task{title: "One of two equal lines", file: "app.ini", text: config,
 			want: map[string]string{"app.ini": strings.Replace(config, "9090\ndebug = false", "9090\ndebug = true", 1)}}.
 			editing(debug, change{"port = 9090\ndebug = false", "port = 9090\ndebug = true"}, ""),
-		task{title: "A file with CRLF", what: "one of 40 lines changes", file: "dos.ini", text: crlf,
+		task{title: "A file with CRLF", file: "dos.ini", text: crlf,
 			want: map[string]string{"dos.ini": replaced(crlf, on)}}.editing(on, on, ""),
-		task{title: "A byte order mark", what: "the first line changes, right behind the mark", file: "table.csv", text: table,
+		task{title: "A byte order mark", file: "table.csv", text: table,
 			want: map[string]string{"table.csv": replaced(table, header)}}.editing(header, header, ""),
-		task{title: "UTF-16", what: "one of 40 lines changes", file: "wide.ini", text: wide(crlf),
+		task{title: "A file in UTF-16", file: "wide.ini", text: wide(crlf),
 			want: map[string]string{"wide.ini": wide(replaced(crlf, on))}}.editing(on, on, ""),
-		task{title: "Changed outside, then edited", what: "another program changes line 3 after the read; line 5 is to be edited", file: "greet.go", text: program,
+		task{title: "Changed outside, then edited", file: "greet.go", text: program,
 			want: map[string]string{"greet.go": replaced(outside, hello)}}.editing(hello, hello, outside),
 		logTask(),
 		notebookTask(),
 		pictureTask(),
 		linkTask(),
 		bothTask(lines),
-		task{title: "Mode bits", what: "a script of mode 750 is edited", file: "build.sh", text: script, mode: 0o750,
+		task{title: "A script keeps its mode", file: "build.sh", text: script, mode: 0o750,
 			want: map[string]string{"build.sh": replaced(script, build)}}.editing(build, build, ""),
-		task{title: "No final newline", what: "the last line changes, and gets no newline", file: "notes.md", text: note,
+		task{title: "No final newline", file: "notes.md", text: note,
 			want: map[string]string{"notes.md": replaced(note, last)}}.editing(last, last, ""),
 		moveTask(),
 		deleteTask(),
@@ -182,7 +181,7 @@ func logTask() task {
 	const format = "2026-11-21T10:20:30Z worker %07d finished its job without an error\n"
 	text := numbered(10<<20/len(fmt.Sprintf(format, 1)), format)
 	rows := strings.Count(text, "\n")
-	t := task{title: "The last line of a log of 10 MB", what: "it is to be shown", file: "worker.log", text: text, want: map[string]string{"worker.log": text},
+	t := task{title: "The last line of a log of 10 MB", file: "worker.log", text: text, want: map[string]string{"worker.log": text},
 		saw: func(a answer) bool { return strings.Contains(a.text, fmt.Sprintf("worker %07d ", rows)) }}
 	t.fsmcp = func(a *agent) (answer, error) {
 		return a.call("Read", arguments{"file_path": a.path(t.file), "offset": -10})
@@ -232,7 +231,7 @@ func notebookTask() task {
 }
 `, "PICTURE", base64.StdEncoding.EncodeToString(picture(160, 100)))
 	c := change{"rate = 5e-2", "rate = 4e-2"}
-	t := task{title: "A notebook's cell", what: "one cell changes; another has a picture of 160 x 100 pixels", file: "growth.ipynb", text: text,
+	t := task{title: "A notebook's cell", file: "growth.ipynb", text: text,
 		want: map[string]string{"growth.ipynb": replaced(text, c)}}.editing(c, c, "")
 	t.fsmcp = func(a *agent) (answer, error) {
 		if got, err := a.call("Read", arguments{"file_path": a.path(t.file)}); err != nil || got.failed {
@@ -248,7 +247,7 @@ func notebookTask() task {
 // pictureTask looks at a picture that is larger than models are shown.
 func pictureTask() task {
 	text := string(picture(2400, 1600))
-	t := task{title: "A picture", what: "2400 x 1600 pixels, " + bytesIn(len(text)) + ", are to be seen", file: "screen.png", text: text, want: map[string]string{"screen.png": text},
+	t := task{title: "A picture of 2400 x 1600 pixels", file: "screen.png", text: text, want: map[string]string{"screen.png": text},
 		saw: func(a answer) bool { return a.pictures > 0 }}
 	t.fsmcp = func(a *agent) (answer, error) { return a.call("Read", arguments{"file_path": a.path(t.file)}) }
 	t.official = func(a *agent) (answer, error) {
@@ -276,7 +275,7 @@ func picture(width, height int) []byte {
 
 // linkTask follows a link that leads out of the workspace.
 func linkTask() task {
-	t := task{title: "A link that leads out", what: "its target must not be shown", file: "link",
+	t := task{title: "A link that leads out", file: "link",
 		extra: func(dir string) error {
 			secret := filepath.Join(filepath.Dir(dir), "secret.txt")
 			if err := os.WriteFile(secret, []byte("the secret\n"), 0o600); err != nil {
@@ -295,7 +294,7 @@ func linkTask() task {
 // bothTask makes two edits of one file in one turn, as models do.
 func bothTask(lines string) task {
 	first, second := change{"setting 10 = off", "setting 10 = on"}, change{"setting 30 = off", "setting 30 = on"}
-	t := task{title: "Two edits at once", what: "two lines of one file, by two calls in one turn", file: "app.conf", text: lines,
+	t := task{title: "Two edits at once", file: "app.conf", text: lines,
 		want: map[string]string{"app.conf": replaced(replaced(lines, first), second)}}
 	both := func(read string, key string, edit func(a *agent, c change) (string, arguments)) script {
 		return func(a *agent) (answer, error) {
