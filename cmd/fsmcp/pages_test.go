@@ -93,6 +93,29 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
+// TestDocumentsAreShort bounds what README.md, ARCHITECTURE.md and docs have together, as
+// wc -w counts it: a user finds an answer in a minute only if there is little to look through.
+func TestDocumentsAreShort(t *testing.T) {
+	root := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	all := 0
+	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "ARCHITECTURE.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(strings.Fields(string(text)))
+		t.Logf("%6d %s", n, filepath.Base(page))
+		all += n
+	}
+	if all > 18000 {
+		t.Errorf("the documents have %d words, more than 18,000: shorten another part", all)
+	}
+}
+
 // TestCommandsPage checks that docs/commands.md has every command and, with its
 // environment twin, every flag of fsmcp serve.
 func TestCommandsPage(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSettingsPage compares the tables of docs/settings.md with the schema and with the
+// TestSettingsPage compares the lists of docs/settings.md with the schema and with the
 // table of keys: which keys there are, their defaults, and what a project's file may set.
 func TestSettingsPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/settings.md")
@@ -24,10 +24,10 @@ func TestSettingsPage(t *testing.T) {
 	for _, k := range keys() {
 		project[k.path] = map[setBy]string{anyone: "yes", lower: "lower", trusted: "with trust", userOnly: "never"}[k.setBy]
 	}
-	rows := regexp.MustCompile("(?m)^\\| `([a-zA-Z.]+)` \\| (?:`(.*?)`|–) \\| (.+) \\| (.*) \\|$").FindAllStringSubmatch(string(page), -1)
+	rows := regexp.MustCompile("(?m)^- `([a-zA-Z.]+)` \\((?:`(.*?)`|–), ([a-z ]+)\\): (.+)$").FindAllStringSubmatch(string(page), -1)
 	described := make(map[string]bool)
 	for _, row := range rows {
-		key, value, meaning, may := row[1], row[2], row[3], row[4]
+		key, value, may, meaning := row[1], row[2], row[3], row[4]
 		n, ok := schema[key]
 		if !ok || n.Properties != nil && key != keyTokensAPI.path {
 			t.Errorf("the page has %s, which is no setting", key)
