@@ -31,3 +31,19 @@ func SetHasty() (reset func()) {
 	countIndependent = func(_ *nameMaker, steps []*nameStep) int { return len(steps) }
 	return func() { countIndependent = was }
 }
+
+// SetStagedTogether bounds the files of a MultiEdit that are saved together, until the function
+// that it returns is called.
+func SetStagedTogether(n int) (reset func()) {
+	was := stagedTogether
+	stagedTogether = n
+	return func() { stagedTogether = was }
+}
+
+// SetReckless has a MultiEdit go on with the files after one that fails. It is wrong, to show that
+// tests find it.
+func SetReckless() (reset func()) {
+	was := takeBack
+	takeBack = func(f shownFile) { f.goOn() }
+	return func() { takeBack = was }
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -332,8 +333,9 @@ func (m *manyEdits) saveAll(ctx context.Context, locks *save.Locks) {
 	}
 }
 
-// stagedTogether bounds the files that are open with their new bytes beside them.
-const stagedTogether = 20
+// stagedTogether bounds the files that are open with their new bytes beside them. Only tests
+// change it.
+var stagedTogether = 20
 
 // saveSome saves some files in order, and reports whether all could be saved. What is ready
 // before a file that is not is saved.
@@ -357,7 +359,30 @@ func (m *manyEdits) saveSome(ctx context.Context, locks *save.Locks, files []*ma
 			f.ready.stage()
 		}
 	}
-	for _, f := range files[:last] {
+	saving := &savingMany{manyEdits: m}
+	defer saving.end()
+	begun := saving.begin(ctx, files[:last])
+	return saving.settle() && begun && last == len(files)
+}
+
+// savingMany saves files whose new bytes are ready. All of them show before their folders are
+// synced, once for all; then each is checked once more, as for one file alone.
+type savingMany struct {
+	*manyEdits
+	shown []shownFile
+}
+
+// shownFile is a file that shows its new bytes.
+type shownFile struct {
+	*manyFile
+	goOn   func() (struct{}, bool)
+	giveUp func() // has no effect once it went on
+}
+
+// begin has files show their new bytes, in order, up to the first that fails. It reports whether
+// none did.
+func (m *savingMany) begin(ctx context.Context, files []*manyFile) (ok bool) {
+	for _, f := range files {
 		if f.ready == nil {
 			continue // there is nothing to do
 		}
@@ -365,15 +390,71 @@ func (m *manyEdits) saveSome(ctx context.Context, locks *save.Locks, files []*ma
 			f.out = toolcall.Failed(refusal.New(refusal.NoTimeLeft))
 			return false
 		}
-		f.made = f.work.make(ctx, f.ready)
-		f.out = f.made.Outcome
-		f.target.Drop()
-		if f.out.Err != nil {
-			m.moved = f == m.files[0] && isElsewhere(f.out.Err)
+		goOn, giveUp := iter.Pull(func(yield func(struct{}) bool) {
+			f.ready.txn.Together(func() error {
+				if yield(struct{}{}) {
+					return nil
+				}
+				return save.ErrStopped
+			})
+			f.made = f.work.make(ctx, f.ready)
+		})
+		m.shown = append(m.shown, shownFile{f, goOn, giveUp})
+		if _, waits := goOn(); waits {
+			continue
+		}
+		m.shown = m.shown[:len(m.shown)-1]
+		if !m.saved(f) {
 			return false
 		}
 	}
-	return last == len(files)
+	return true
+}
+
+// settle ends the changes of the files that begin has begun, up to the first that fails; those
+// after it are undone, the last one first. It reports whether none failed.
+func (m *savingMany) settle() (ok bool) {
+	var all []*save.Txn
+	for _, f := range m.shown {
+		all = append(all, f.ready.txn)
+	}
+	if len(all) > 0 {
+		save.SyncTogether(all)
+	}
+	for len(m.shown) > 0 {
+		f := m.shown[0]
+		f.goOn()
+		m.shown = m.shown[1:]
+		if !m.saved(f.manyFile) {
+			return false
+		}
+	}
+	return true
+}
+
+// saved notes how the change of a file went, and reports whether it was made.
+func (m *savingMany) saved(f *manyFile) bool {
+	f.out = f.made.Outcome
+	f.target.Drop()
+	if f.out.Err != nil {
+		m.moved = f == m.files[0] && isElsewhere(f.out.Err)
+	}
+	return f.out.Err == nil
+}
+
+// takeBack gives the old file its name back. Only tests replace it.
+var takeBack = func(f shownFile) { f.giveUp() }
+
+// end undoes what was begun and has not come to its end.
+func (m *savingMany) end() {
+	for _, f := range slices.Backward(m.shown) {
+		takeBack(f)
+		f.out = f.made.Outcome
+		if changed := (*save.IOError)(nil); errors.Is(f.out.Err, save.ErrStopped) && !errors.As(f.out.Err, &changed) {
+			f.out = toolcall.Outcome{} // as if it had not been tried
+		}
+	}
+	m.shown = nil
 }
 
 // finish runs the hooks after and tells language servers, for each file that was changed.

@@ -69,7 +69,7 @@ func (w *oneWorld) Before(context.Context, commit.Edited) ([]hooks.Report, *hook
 }
 func (w *oneWorld) After(context.Context, commit.Edited) []hooks.Report { return nil }
 
-func newWorld(t *testing.T, plain bool) *oneWorld {
+func newWorld(t *testing.T, plain bool, options ...func(*save.Options)) *oneWorld {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,11 @@ func newWorld(t *testing.T, plain bool) *oneWorld {
 	w.check(os.Mkdir(filepath.Join(dir, "outside"), 0o755))
 	w.deny("denied.txt")
 	w.state = t.TempDir()
-	saver := save.New(save.Options{StateDir: w.state, Rand: rand.Reader, Durability: save.None})
+	saving := save.Options{StateDir: w.state, Rand: rand.Reader, Durability: save.None}
+	for _, change := range options {
+		change(&saving)
+	}
+	saver := save.New(saving)
 	w.history = history.New(history.Options{
 		Dir:      func(context.Context) (string, error) { return w.state, nil },
 		Settings: func() history.Settings { return history.Settings{Required: true, MaxSize: 1 << 30, MaxAge: time.Hour} },
@@ -125,7 +129,7 @@ func (w *oneWorld) path(name string) string { return filepath.Join(w.dir, filepa
 // run makes a call and returns its answer, without what differs in each world.
 func (w *oneWorld) run(args tools.Args) string {
 	for _, tool := range w.service.Tools() {
-		if tool.Name != map[bool]string{true: "Move", false: "Delete"}[isMove(args)] {
+		if tool.Name != toolOf(args) {
 			continue
 		}
 		r := tool.Run(context.Background(), w.call, args)
@@ -141,7 +145,11 @@ func (w *oneWorld) run(args tools.Args) string {
 	return ""
 }
 
-func isMove(args tools.Args) bool { _, ok := args.(*tools.MoveArgs); return ok }
+// toolOf names the tool that takes arguments.
+func toolOf(args tools.Args) string {
+	name := fmt.Sprintf("%T", args)
+	return strings.TrimSuffix(strings.TrimPrefix(name, "*tools."), "Args")
+}
 
 func (w *oneWorld) alike(text, group string) string {
 	text = strings.ReplaceAll(text, filepath.Dir(w.dir), "DIR")

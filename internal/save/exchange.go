@@ -138,17 +138,29 @@ func (s *exchange) verify() error {
 	if err := s.new.readBack(); err != nil {
 		return err
 	}
-	begun := time.Now()
-	s.synced = s.at.syncFolder(s.at.dir)
+	if err := s.sync(); err != nil {
+		return err
+	}
 	if s.old.leased {
-		if time.Since(begun) < openWithin/10 {
-			time.Sleep(openWithin)
-		}
 		if err := s.old.leaseHolds(); err != nil {
 			return err
 		}
 	}
 	return s.meta.follow()
+}
+
+// sync syncs the folder, or waits for others that do.
+func (s *exchange) sync() (err error) {
+	if s.at.together != nil {
+		s.synced, err = s.at.awaitOthers()
+		return err
+	}
+	begun := time.Now()
+	s.synced = s.at.syncFolder(s.at.dir)
+	if s.old.leased && time.Since(begun) < openWithin/10 {
+		time.Sleep(openWithin)
+	}
+	return nil
 }
 
 func (s *exchange) finish() Outcome {

@@ -18,6 +18,8 @@ type place struct {
 	base    string
 	network bool // what was written has to be read back
 	named   bool // unnamed files cannot be linked here
+	// together waits for a sync of the folder, if other files are changed at once; else nil.
+	together func() (synced bool, err error)
 }
 
 func (p *place) folder() string { return filepath.Dir(p.path) }

@@ -21,6 +21,7 @@ type Txn struct {
 	used    bool
 	early   *exchange    // that Stage has begun; nil: none
 	staging func() error // waits for it
+	lasting bool         // SyncTogether has synced the folder
 }
 
 // Begin opens the file that t leads to. On Linux it makes sure that no program is in the
@@ -212,6 +213,9 @@ func (x *Txn) try(s strategy, c []span.Splice) (Outcome, error) {
 	err := x.stage(s, c)
 	if err == nil && x.before != nil {
 		err = x.before() // the history has the old bytes
+	}
+	if _, swaps := s.(*exchange); err == nil && x.at.together != nil && !swaps {
+		_, err = x.at.awaitOthers() // what shows of it could not be taken back
 	}
 	if err == nil {
 		err = s.publish()
