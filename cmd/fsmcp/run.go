@@ -251,7 +251,7 @@ func addRuleFlags(cmd *cobra.Command, f *settings.Flags) {
 		outside, quote = `Read(C:\ProgramData\**)`, `"` // cmd knows no single quotes
 	}
 	quoted := func(rule string) string { return quote + rule + quote }
-	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as "+quoted("Read(.env)")+"; may be repeated (FSMCP_DENY, one a line)")
+	flags.StringArrayVar(&f.Deny, "deny", nil, "deny `RULE`, such as "+quoted("Read(.env)")+"; may be repeated (FSMCP_DENY, with commas)")
 	flags.StringArrayVar(&f.Ask, "ask", nil, "ask before `RULE`, such as "+quoted("Edit(migrations/**)")+" (FSMCP_ASK)")
 	flags.StringArrayVar(&f.Allow, "allow", nil, "allow `RULE` outside the workspace, such as "+quoted(outside)+" (FSMCP_ALLOW)")
 	flags.StringArrayVar(&f.AddDirs, "add-dir", nil, "one more workspace `DIR`; may be repeated (FSMCP_ADD_DIR, one a line)")

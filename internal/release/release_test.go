@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -182,39 +183,20 @@ func sameHashes(t *testing.T, dir, base string) {
 	}
 }
 
-// launched starts the server of a bundle as its manifest says, with two folders, and
+// launched starts the server of a bundle as its manifest and a form filled in say, and
 // compares the tools that the manifest lists with those that the server publishes.
 func launched(t *testing.T, bundle string) {
 	t.Helper()
 	var manifest struct {
-		Server struct {
-			Config struct {
-				Command string
-				Args    []string
-			} `json:"mcp_config"`
-		}
 		Tools []tool
 	}
 	if err := json.Unmarshal(read(t, bundle, "manifest.json"), &manifest); err != nil {
 		t.Fatal(err)
 	}
-	config := manifest.Server.Config
 	folders := []string{t.TempDir(), t.TempDir()}
-	at := slices.Index(config.Args, "${user_config.folders}")
-	if at < 0 {
-		t.Fatalf("the folders are no argument: %q", config.Args)
-	}
-	c := start(t, strings.ReplaceAll(config.Command, "${__dirname}", bundle), slices.Replace(config.Args, at, at+1, folders...)...)
-	published, err := c.Request("tools/list", struct{}{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list struct{ Tools []tool }
-	if err := json.Unmarshal(published.Result, &list); err != nil {
-		t.Fatal(err)
-	}
-	if len(list.Tools) == 0 || !slices.Equal(list.Tools, manifest.Tools) {
-		t.Errorf("the manifest lists %v, the server %v", manifest.Tools, list.Tools)
+	c := fromForm(t, bundle, map[string]any{"folders": folders})
+	if list := publishedBy(t, c); len(list) == 0 || !slices.Equal(list, manifest.Tools) {
+		t.Errorf("the manifest lists %v, the server %v", manifest.Tools, list)
 	}
 	for _, folder := range folders {
 		name := filepath.Join(folder, "a.txt")
@@ -223,6 +205,71 @@ func launched(t *testing.T, bundle string) {
 			t.Errorf("Read in %s: %v %v", folder, r, err)
 		}
 	}
+
+	c = fromForm(t, bundle, map[string]any{"folders": folders, "read_only": true, "deny": "Read(.env), Read(a.*)"})
+	if list := publishedBy(t, c); len(list) != 3 || list[0].Name != "Read" {
+		t.Errorf("read-only publishes %v", list)
+	}
+	if r, err := c.Call("Read", map[string]any{"file_path": filepath.Join(folders[0], "a.txt")}); err != nil || !r.IsError || !strings.Contains(r.Text, "Read(a.*)") {
+		t.Errorf("the second rule of the form is not followed: %v %v", r, err)
+	}
+}
+
+func publishedBy(t *testing.T, c *mcptest.Client) []tool {
+	t.Helper()
+	published, err := c.Request("tools/list", struct{}{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct{ Tools []tool }
+	if err := json.Unmarshal(published.Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list.Tools
+}
+
+// fromForm starts a bundle's server with the values of a form, replaced as the official packer's
+// library does it (getMcpConfigForManifest): a list in the place of an argument, all else as text.
+func fromForm(t *testing.T, bundle string, form map[string]any) *mcptest.Client {
+	t.Helper()
+	var manifest struct {
+		Server struct {
+			Config struct {
+				Command string
+				Args    []string
+				Env     map[string]string
+			} `json:"mcp_config"`
+		}
+		UserConfig map[string]struct{ Default any } `json:"user_config"`
+	}
+	if err := json.Unmarshal(read(t, bundle, "manifest.json"), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	fill := func(text string) string {
+		text = strings.ReplaceAll(text, "${__dirname}", bundle)
+		for key, field := range manifest.UserConfig {
+			value, given := form[key]
+			if !given {
+				value = field.Default
+			}
+			text = strings.ReplaceAll(text, "${user_config."+key+"}", fmt.Sprint(value))
+		}
+		return text
+	}
+	config := manifest.Server.Config
+	var args []string
+	for _, arg := range config.Args {
+		if arg == "${user_config.folders}" {
+			args = append(args, form["folders"].([]string)...)
+			continue
+		}
+		args = append(args, fill(arg))
+	}
+	var env []string
+	for name, value := range config.Env {
+		env = append(env, name+"="+fill(value))
+	}
+	return startWith(t, env, fill(config.Command), args...)
 }
 
 // TestInstall installs the server out of a checkout as a developer would, and uses it.
@@ -284,8 +331,14 @@ func answers(t *testing.T, program, version, commit string, pdf bool) {
 // start starts a server with a home of its own.
 func start(t *testing.T, program string, args ...string) *mcptest.Client {
 	t.Helper()
+	return startWith(t, nil, program, args...)
+}
+
+// startWith is start with more variables.
+func startWith(t *testing.T, env []string, program string, args ...string) *mcptest.Client {
+	t.Helper()
 	home := t.TempDir()
-	c, err := mcptest.Start(mcptest.Options{Path: program, Args: args, Dir: home, Env: append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "FSMCP_MEDIA=")})
+	c, err := mcptest.Start(mcptest.Options{Path: program, Args: args, Dir: home, Env: append(append(os.Environ(), env...), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "FSMCP_MEDIA=")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,9 +70,9 @@ func TestFlagsBeatTheirTwinsAndBadValuesFallThrough(t *testing.T) {
 		{"bad durability", Flags{}, map[string]string{"FSMCP_DURABILITY": "much"}, 1, func(c Config) bool { return c.Durability == "full" }},
 		{"dedup", Flags{Dedup: &no}, map[string]string{"FSMCP_DEDUP": "true"}, 0, func(c Config) bool { return !c.Dedup }},
 		{"dedup by environment", Flags{}, map[string]string{"FSMCP_DEDUP": "0"}, 0, func(c Config) bool { return !c.Dedup }},
-		{"rules merge", Flags{Deny: []string{"Read(a)"}}, map[string]string{"FSMCP_DENY": "Read(b)\n\n Read(c, d) "}, 0, func(c Config) bool {
+		{"rules merge", Flags{Deny: []string{"Read(a)"}}, map[string]string{"FSMCP_DENY": "Read(b)\n\n Read(c, d) ,Read(e(,)f), "}, 0, func(c Config) bool {
 			flag, variable := perm.Source{Name: "--deny", Level: perm.Flag}, perm.Source{Name: "FSMCP_DENY", Level: perm.Env}
-			return slices.Equal(rulesIn(c.Rules, perm.Deny), []perm.RuleText{{Text: "Read(a)", Source: flag}, {Text: "Read(b)", Source: variable}, {Text: "Read(c, d)", Source: variable}})
+			return slices.Equal(rulesIn(c.Rules, perm.Deny), []perm.RuleText{{Text: "Read(a)", Source: flag}, {Text: "Read(b)", Source: variable}, {Text: "Read(c, d)", Source: variable}, {Text: "Read(e(,)f)", Source: variable}})
 		}},
 		{"state", Flags{}, map[string]string{"XDG_STATE_HOME": nativetest.Name("/s")}, 0, func(c Config) bool { return c.StateDir == nativetest.Name("/s/fsmcp") }},
 		{"relative state is none", Flags{}, map[string]string{"XDG_STATE_HOME": "s"}, 0, func(c Config) bool { return c.StateDir == nativetest.Name("/home/u/.local/state/fsmcp") }},

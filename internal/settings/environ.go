@@ -16,16 +16,43 @@ type environment struct {
 	warnings []string
 }
 
-// rules returns the rules of a list's flag and of its variable, which has one a line.
+// rules returns the rules of a list's flag and of its variable, which has one a line, or
+// several with commas: a form of a client has no second line.
 func (e *environment) rules(list perm.List, flags []string) (out []perm.RuleText) {
 	for _, text := range flags {
 		out = append(out, perm.RuleText{Text: text, List: list, Source: perm.Source{Name: "--" + list.String(), Level: perm.Flag}})
 	}
 	name := "FSMCP_" + strings.ToUpper(list.String())
-	for _, text := range e.lines(name) {
-		out = append(out, perm.RuleText{Text: text, List: list, Source: perm.Source{Name: name, Level: perm.Env}})
+	for _, line := range e.lines(name) {
+		for _, text := range betweenCommas(line) {
+			out = append(out, perm.RuleText{Text: text, List: list, Source: perm.Source{Name: name, Level: perm.Env}})
+		}
 	}
 	return out
+}
+
+// betweenCommas parts a line at commas that are in no parentheses, and leaves out blank parts.
+// If a parenthesis stays open, the rest of the line is one part.
+func betweenCommas(line string) (parts []string) {
+	depth, start := 0, 0
+	add := func(end int) {
+		if part := strings.TrimSpace(line[start:end]); part != "" {
+			parts = append(parts, part)
+		}
+		start = end + 1
+	}
+	for i, c := range line {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth <= 0:
+			add(i)
+		}
+	}
+	add(len(line))
+	return parts
 }
 
 // lines returns the lines of a variable, without blank ones.
