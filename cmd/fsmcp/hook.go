@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os/exec"
 	"time"
 
@@ -47,6 +49,9 @@ func (s process) showChange(ctx context.Context, command []string) error {
 		return s.failed("hook diff: it reads an event from standard input, and belongs in the settings: fsmcp hook diff --help")
 	}
 	event, err := hooks.ReadEvent(s.in)
+	if errors.Is(err, io.EOF) {
+		return s.failed("hook diff: standard input is empty, and should be the event of a hook")
+	}
 	if err != nil {
 		return s.failed("hook diff: standard input is not the event of a hook: %v", err)
 	}

@@ -185,6 +185,13 @@ be understood.`,
 	for _, c := range needed {
 		root.AddCommand(c.make(s))
 	}
+	root.InitDefaultHelpCmd()
+	if c, _, err := root.Find([]string{"help"}); err == nil && c != root {
+		c.Args = func(_ *cobra.Command, words []string) error { // cobra prints the help of fsmcp for any word
+			about, rest, _ := root.Find(words)
+			return takes(0, 0)(about, rest)
+		}
+	}
 	root.CompletionOptions.DisableDefaultCmd = len(needed) < len(subcommands())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {

@@ -18,7 +18,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -196,6 +195,12 @@ var (
 	ErrJSON   = errors.New("the arguments are not valid JSON")
 )
 
+// noTool is an ErrNoTool with its own sentence.
+type noTool string
+
+func (n noTool) Error() string        { return string(n) }
+func (n noTool) Is(target error) bool { return target == ErrNoTool }
+
 // refused reports a call that ended after its arguments were decoded; args is nil if they
 // are faulty.
 func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call, waited time.Duration, r *toolcall.Result) {
@@ -213,7 +218,7 @@ func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call
 func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, given []byte, ask func(message string) Answer) (*toolcall.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s", ErrNoTool, s.unknownTool(name))
+		return nil, noTool(s.unknownTool(name))
 	}
 	v, err := wire.Parse(given)
 	if err != nil {

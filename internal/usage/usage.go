@@ -74,6 +74,8 @@ func Flag(path string, flags *pflag.FlagSet, err error) error {
 		return fmt.Errorf("--%s lacks its value: --%s %s", lacking.GetFlag().Name, lacking.GetFlag().Name, word)
 	case errors.As(err, &wrong) && wrong.GetFlag().Value.Type() == "bool":
 		return fmt.Errorf("--%s takes true or false, not %q", wrong.GetFlag().Name, wrong.GetValue())
+	case errors.As(err, &wrong) && wrong.GetFlag().Value.Type() == "intSlice":
+		return fmt.Errorf("--%s takes a whole number, not %q", wrong.GetFlag().Name, wrong.GetValue())
 	case errors.As(err, &wrong):
 		return fmt.Errorf("--%s does not take %q", wrong.GetFlag().Name, wrong.GetValue())
 	case errors.As(err, &syntax):
