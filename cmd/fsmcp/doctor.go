@@ -29,8 +29,9 @@ func doctorCommand(s process) *cobra.Command {
 		Long: `Check the workspace, the settings files, the programs that decode pictures and
 PDFs and what the kernel forbids to them, the language servers, fsmcp's own
 folders and the clients' configurations.
-A server of its own writes, reads and edits a file in a temporary folder;
-nothing else is changed.
+Each entry that starts this program is started, and lists its tools. A server of
+its own writes, reads and edits a file in a temporary folder; nothing else is
+changed.
 Each line is ok, warn, skip or fail, and the line below it says what to do. The
 workspace is --dir, else the working directory. The exit code is 1 when a check
 fails.`,
@@ -65,6 +66,7 @@ fails.`,
 const (
 	checkDeadline    = 5 * time.Second
 	selfTestDeadline = 10 * time.Second
+	entriesDeadline  = 30 * time.Second // all entries of clients, with a server for each
 )
 
 // examine makes all checks.
@@ -95,7 +97,9 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 	keeps := cfg.History.Enabled && cfg.History.MaxSize > 0
 	within(doctor.NameHistory, func() []doctor.Check { return []doctor.Check{doctor.History(cfg.StateDir, keeps)} })
 	within(doctor.NamePDFCache, func() []doctor.Check { return []doctor.Check{doctor.PDFCache(owndir.Compiled())} })
-	within(doctor.NameClients, func() []doctor.Check { return doctor.Clients(installation(s.system, cfg)) })
+	in := installation(s.system, cfg)
+	in.Serve = entryServer(s.app.Slowdown)
+	checks = append(checks, doctor.Within(s.app.Slowdown*entriesDeadline, doctor.NameClients, func() []doctor.Check { return doctor.Clients(in) })...)
 	within(doctor.NameWatcher, func() []doctor.Check {
 		return []doctor.Check{doctor.Watcher(cfg.Workspace[0], doctor.InotifyLimits)}
 	})
@@ -136,6 +140,15 @@ func decoders(found []doctor.Engine) (list []doctor.Decoder) {
 
 func installation(s settings.System, cfg settings.Config) doctor.Installation {
 	return doctor.Installation{System: app.ClientSystem(s), Dirs: cfg.Workspace, Program: ownProgram(), Split: serveArguments, Look: exec.LookPath}
+}
+
+// entryServer returns a function that starts this program as a client's entry does, with the
+// user's variables and those of the entry.
+func entryServer(slowdown time.Duration) func(dir string, args, env []string) error {
+	server := doctor.Server{Path: ownProgram(), Deadline: slowdown * selfTestDeadline}
+	return func(dir string, args, env []string) error {
+		return server.Serves(dir, args, append(os.Environ(), env...))
+	}
 }
 
 // ownServer returns this program as the self-test starts it: with none of the user's

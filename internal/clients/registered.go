@@ -21,6 +21,8 @@ type Registration struct {
 	Named   bool     // its name is fsmcp, which is the entry that Write replaces
 	Args    []string // behind the command; best effort in TOML and YAML
 	Off     bool     // the entry says that the client does not start it
+	// Env is the entry's environment, NAME=VALUE; not read in TOML and YAML.
+	Env []string
 }
 
 // Source is a file that a client reads, and where its objects of servers are.
@@ -139,6 +141,13 @@ func (d *document) describe(entry *hujson.Value, r *Registration) {
 		return string(word)
 	}
 	r.Off = literal("disabled") == "true" || literal("enabled") == "false"
+	env := value(d.client.environment())
+	for _, v := range members(&env) {
+		if text, ok := jsonc.Text(v.Value); ok {
+			name, _ := jsonc.Text(v.Name)
+			r.Env = append(r.Env, name+"="+text)
+		}
+	}
 	command := value("command")
 	r.Command, _ = d.commandOf(&command)
 	if !d.client.joined {

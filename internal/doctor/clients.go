@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/clients"
@@ -20,6 +21,9 @@ type Installation struct {
 	Program string   // the file of this program
 	// Split parts the arguments of serve.
 	Split func(args []string) (clients.Arguments, error)
+	// Serve starts this program as an entry does, in a folder, and has it list its tools. The
+	// error is a sentence. nil: nothing is started.
+	Serve func(dir string, args, env []string) error
 	// Look finds a program that is named without a folder, as a shell does.
 	Look func(name string) (string, error)
 }
@@ -29,6 +33,7 @@ type Installation struct {
 func Clients(in Installation) (checks []Check) {
 	seen := make(map[string]bool) // several clients read one file
 	var without []string
+	own := false
 	for _, client := range clients.All() {
 		fresh, found := false, false
 		for _, src := range client.Sources(in.System, in.Dirs) {
@@ -39,10 +44,14 @@ func Clients(in Installation) (checks []Check) {
 			list := in.source(client, src)
 			found = found || len(list) > 0
 			checks = append(checks, list...)
+			own = own || len(list) > 0 && client.Name == "claude-code"
 		}
 		if fresh && !found {
 			without = append(without, client.Name)
 		}
+	}
+	if own {
+		checks = append(checks, in.ownTools()...)
 	}
 	if len(without) > 0 {
 		checks = append(checks, Check{NameClients, Skip, "no entry in the files of " + strings.Join(without, ", "), "fsmcp config CLIENT --write enters it; for codex, goose and jetbrains, fsmcp config CLIENT prints what to enter."})
@@ -121,7 +130,62 @@ func (in Installation) entry(client clients.Client, e clients.Registration, reme
 	if why := in.arguments(client, e.Args); why != "" {
 		return Check{NameClients, Fail, "the entry " + why, "Correct the arguments of the entry, or make the folder."}
 	}
+	if err := in.serves(client, e); err != nil {
+		return Check{NameClients, Fail, "the entry starts this program, which does not serve: " + err.Error(), "Correct the arguments and the environment of the entry."}
+	}
 	return Check{NameClients, OK, "the entry starts this program", ""}
+}
+
+// serves starts an entry as the client would. Of its environment only fsmcp's own variables
+// count, without those that name files and programs: a repository can hold an entry, and the user
+// has not approved it by asking for a check.
+func (in Installation) serves(client clients.Client, e clients.Registration) error {
+	if in.Serve == nil {
+		return nil
+	}
+	var env []string
+	for _, v := range e.Env {
+		name, _, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, "FSMCP_") && !slices.Contains([]string{"FSMCP_LOG", "FSMCP_MEDIA", "FSMCP_VIPS"}, name) {
+			env = append(env, v)
+		}
+	}
+	args := []string{"serve"}
+	if len(e.Args) > 0 {
+		parts, err := in.Split(e.Args[1:])
+		if err != nil {
+			return err
+		}
+		for _, flag := range parts.Flags {
+			if name, _, _ := strings.Cut(flag[0], "="); name != "--log" { // it would be written
+				args = append(args, flag...)
+			}
+		}
+		for _, dir := range parts.Dirs {
+			if client.Variables && strings.ContainsAny(dir, "$%") { // the client knows its value
+				dir = in.Dirs[0]
+			}
+			args = append(args, dir)
+		}
+	}
+	return in.Serve(in.Dirs[0], args, env)
+}
+
+// ownTools warns if the file tools of Claude Code itself are on: an agent can use them in place of
+// those of fsmcp, without its rules and history.
+func (in Installation) ownTools() []Check {
+	has := func(folder string) bool {
+		info, err := os.Stat(folder)
+		return err == nil && info.IsDir()
+	}
+	on := clients.OwnFileTools(in.System, in.Dirs, has, clients.ReadFile)
+	if len(on) == 0 {
+		return nil
+	}
+	return []Check{{
+		NameClients, Warn, "Claude Code has file tools of its own, which the agent can use in place of those of fsmcp: " + strings.Join(on, ", "),
+		`Add {"permissions": {"deny": ["` + strings.Join(on, `", "`) + `"]}} to .claude/settings.local.json, which leaves those of fsmcp on.`,
+	}}
 }
 
 // arguments returns why a server with these arguments serves no client, or a folder that is

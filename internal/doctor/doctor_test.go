@@ -357,8 +357,10 @@ func TestDocumented(t *testing.T) {
 	}
 	var names []string
 	for line := range strings.Lines(string(page)) {
-		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); ok && strings.HasPrefix(line, "| `") {
-			names = append(names, strings.Split(name, "`, `")...)
+		item, is := strings.CutPrefix(line, "- `")
+		item, _, named := strings.Cut(item, "`: ")
+		if list := strings.Split(item, "`, `"); is && named && slices.Contains(allNames(), list[0]) {
+			names = append(names, list...)
 		}
 	}
 	if !slices.Equal(names, allNames()) {

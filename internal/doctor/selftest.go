@@ -98,11 +98,38 @@ type conversation struct {
 }
 
 func (s Server) start(ctx context.Context, e era, work, home string) (*conversation, error) {
+	return begin(ctx, e, work, &exec.Cmd{Path: s.Path, Args: append(slices.Clone(s.Args), work), Env: append(slices.Clone(s.Env), s.Home(home)...)})
+}
+
+// Serves starts a server in a folder and has it list its tools. The error is the last sentence
+// that the server wrote, if it wrote one.
+func (s Server) Serves(dir string, args, env []string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Deadline)
+	defer cancel()
+	c, err := begin(ctx, eras[0], dir, &exec.Cmd{Path: s.Path, Args: append([]string{"fsmcp"}, args...), Env: env})
+	if err != nil {
+		return err
+	}
+	if err = c.hello(); err == nil {
+		err = c.request("tools/list", nil, nil)
+	}
+	err = errors.Join(err, c.end())
+	said := strings.TrimSpace(string(c.stderr))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("no answer within %v", s.Deadline)
+	case err != nil && said != "":
+		return errors.New(strings.TrimPrefix(said[strings.LastIndexByte(said, '\n')+1:], "fsmcp: "))
+	}
+	return err
+}
+
+// begin starts a server's program in a folder.
+func begin(ctx context.Context, e era, dir string, as *exec.Cmd) (*conversation, error) {
 	c := &conversation{era: e}
-	c.cmd = exec.CommandContext(ctx, s.Path)
-	c.cmd.Args = append(slices.Clone(s.Args), work)
-	c.cmd.Env = append(slices.Clone(s.Env), s.Home(home)...)
-	c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = work, &c.stderr, time.Second
+	c.cmd = exec.CommandContext(ctx, as.Path)
+	c.cmd.Args, c.cmd.Env = as.Args, as.Env
+	c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = dir, &c.stderr, time.Second
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
