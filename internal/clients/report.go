@@ -76,12 +76,28 @@ func (e Entry) Print(out, notes io.Writer) error {
 	list := append(e.Client.Notes[:len(e.Client.Notes):len(e.Client.Notes)], e.warnings()...)
 	if older != nil {
 		list = append(list, fmt.Sprintf("The file has an entry of fsmcp already, on line %d: put this text in its place.", older.Line))
+		if flags := e.leftOut(*older); len(flags) > 0 {
+			list = append(list, "That entry has flags which this text leaves out: "+Shell(e.System.OS, flags))
+		}
 	}
 	for _, note := range list {
 		fmt.Fprintf(&b, "Note: %s\n", fsys.Printable(note))
 	}
 	_, err := io.WriteString(notes, b.String())
 	return err
+}
+
+// leftOut returns the flags of an older entry that the printed text does not have.
+func (e Entry) leftOut(older Registration) []string {
+	if len(older.Args) == 0 || e.Server.Split == nil {
+		return nil
+	}
+	args, err := e.Server.Split(older.Args[1:])
+	if err != nil {
+		return nil
+	}
+	_, args = e.Server.withOlder(args)
+	return slices.Concat(args.Flags...)
 }
 
 // PrintJSON writes the same as one object, without the notes.
@@ -110,13 +126,21 @@ func (e Entry) warnings() (notes []string) {
 	if e.temporary() {
 		notes = append(notes, "This program is a temporary file of go run: build it first.")
 	}
+	if e.below("_npx") {
+		notes = append(notes, "This program lies in the cache of npx, which npm may clear: install it first (npm install --global).")
+	}
 	return notes
 }
 
 // temporary reports whether the program was built by "go run", which removes it.
 func (e Entry) temporary() bool {
+	return e.below("go-build")
+}
+
+// below reports whether the program lies below a folder whose name begins so.
+func (e Entry) below(prefix string) bool {
 	folders := strings.FieldsFunc(e.Server.Program, func(r rune) bool { return r == '/' || r == '\\' })
-	return slices.ContainsFunc(folders, func(name string) bool { return strings.HasPrefix(name, "go-build") })
+	return slices.ContainsFunc(folders, func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // Enter merges the server into the client's file and returns lines about it, with control characters escaped. The error is

@@ -124,6 +124,8 @@ func (in Installation) entry(client clients.Client, e clients.Registration, reme
 	case same:
 	case strings.TrimSuffix(filepath.Base(path), ".exe") == "fsmcp": // an installation beside this one
 		return Check{NameClients, Warn, fmt.Sprintf("the entry starts %s, which is another fsmcp than this one", e.Command), remedy}
+	case slices.Contains(starters, strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".exe"), ".cmd")):
+		return Check{NameClients, Skip, fmt.Sprintf("the entry starts %s, which is not run here", clients.Shell(in.System.OS, append([]string{e.Command}, e.Args...))), ""}
 	default:
 		return Check{NameClients, Fail, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command), remedy}
 	}
@@ -135,6 +137,10 @@ func (in Installation) entry(client clients.Client, e clients.Registration, reme
 	}
 	return Check{NameClients, OK, "the entry starts this program", ""}
 }
+
+// starters are programs that may start fsmcp out of a package or an image. To run them here could
+// download and run anything.
+var starters = []string{"npx", "npm", "pnpm", "yarn", "bunx", "node", "docker", "podman"}
 
 // serves starts an entry as the client would. Of its environment only fsmcp's own variables
 // count, without those that name files and programs: a repository can hold an entry, and the user
