@@ -234,11 +234,11 @@ func (c *chromium) width(pixels int, colours string) {
 	c.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": colours}}}, nil)
 }
 
-// picture writes what the page looks like to a file in the folder that FSMCP_PICTURES names, for a
+// picture writes what the page looks like to a file in the folder that FSMCP_PAGE_PICTURES names, for a
 // look at it; without the variable it does nothing.
 func (c *chromium) picture(name string) {
 	c.Helper()
-	dir := os.Getenv("FSMCP_PICTURES")
+	dir := os.Getenv("FSMCP_PAGE_PICTURES")
 	if dir == "" {
 		return
 	}
