@@ -69,7 +69,7 @@ func manualOf(cmd *cobra.Command, done map[*pflag.Flag]bool) (pages []string) {
 	})
 	pages = append(pages, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1")
 	for _, sub := range cmd.Commands() {
-		if !sub.Hidden {
+		if sub.IsAvailableCommand() { // help is none
 			pages = append(pages, manualOf(sub, done)...)
 		}
 	}
