@@ -164,7 +164,7 @@ faults: build ## after a change to saving, locking, history, workers, permission
 	FSMCP_HISTORY_EDITS=1000 FSMCP_HISTORY_KILLS=200 FSMCP_HISTORY_MERGES=500 FSMCP_HISTORIES=1000 FSMCP_BROKEN_HISTORIES=50 \
 	$(GO) test -count=1 -timeout 60m -v ./internal/faults | grep -v -e '^=== '
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./cmd/fsmcp
-	$(GO) test -count=1 -timeout 20m ./internal/media/pdf
+	$(GO) test -count=1 -timeout 20m ./internal/media/pdf ./internal/release
 	FSMCP_RACE_FULL=1 CGO_ENABLED=1 $(GO) test -race -timeout 20m $(RACED_PACKAGES:%=./internal/%)
 	FSMCP_FAULTS_N=500 $(GO) test -count=1 -timeout 20m ./internal/save
 	FSMCP_MERGES=5400 $(GO) test -count=1 -timeout 20m -run TestMergeAgreesWithGit ./internal/history

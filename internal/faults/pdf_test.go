@@ -28,6 +28,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // companion builds what reads PDFs, names the cache of its compiled code that all
@@ -453,6 +454,7 @@ func pdfBombs(t *testing.T, marker string) map[string][]byte {
 // answered, nothing is run, the server stays small, and a text is read as quickly
 // as ever.
 func TestHostilePDFs(t *testing.T) {
+	shortrun.Leave(t, "it reads documents that take seconds each, and has a naive server unpack one")
 	n := count(t, "FSMCP_HOSTILE_PDFS", 5)
 	p := newPlace(t)
 	smallTexts(t, p)

@@ -332,6 +332,7 @@ func mapped(t *testing.T, text string, x, y float64) (float64, float64) {
 // answer's own line says, is its place in the original: all eight orientations,
 // with and without zoom.
 func TestCoordinatesMapBack(t *testing.T) {
+	shortrun.Leave(t, "it decodes many pictures twice")
 	n := count(t, "FSMCP_COORDINATES", 16)
 	all := subjects(t)
 	r := rand.New(rand.NewPCG(21, 22))

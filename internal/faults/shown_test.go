@@ -40,7 +40,7 @@ import (
 // again, with the count of steps that the run had, and FSMCP_SHOWN_TRACE=1 prints its calls and
 // answers.
 func TestNothingUnseenIsReplaced(t *testing.T) {
-	steps := count(t, "FSMCP_SHOWN", 640)
+	steps := count(t, "FSMCP_SHOWN", 320)
 	seed := uint64(count(t, "FSMCP_SHOWN_SEED", int(time.Now().UnixNano()%1e9)+1))
 	large := steps > 10_000
 	first := count(t, "FSMCP_SHOWN_WORLD", 0)
