@@ -65,6 +65,7 @@ func peeks(t *testing.T) []peek {
 		{name: "Edit of what was not shown", text: "one\nkey " + canary + "\n", before: line, tool: "Edit", args: edit("key")},
 		{name: "Edit that finds nothing", text: "one\n\tkey = " + canary + "\n", before: read(nil), tool: "Edit", args: edit("    key = CANARY")},
 		{name: "cell that was not shown", text: secretBook, book: true, before: read(map[string]any{"cell_id": "a"}), tool: "NotebookEdit", args: map[string]any{"cell_id": "b", "new_source": "x"}},
+		{name: "cell of a notebook that was never read", text: secretBook, book: true, before: func(*person, string) {}, tool: "NotebookEdit", args: map[string]any{"cell_id": "b", "new_source": "x"}},
 		{name: "notebook that changed", text: strings.Replace(secretBook, canary, "two", 1), book: true, before: outside(read(nil), secretBook), tool: "NotebookEdit", args: map[string]any{"cell_id": "a", "new_source": "x"}},
 		{name: "cell that is not there", text: strings.Replace(secretBook, `"id":"b"`, `"id":"`+canary+`"`, 1), book: true, before: read(nil), tool: "NotebookEdit", args: map[string]any{"cell_id": "c", "new_source": "x"}},
 		{name: "notebook that is broken", text: secretBook, book: true, before: outside(read(nil), strings.Replace(secretBook, "]", canary, 1)), tool: "NotebookEdit", args: map[string]any{"cell_id": "a", "new_source": "x"}},
