@@ -1,8 +1,8 @@
 // Command release makes what a release of fsmcp consists of: an archive, an MCP bundle, an
 // npm package and a list of contents (SBOM) for each system, an image for containers,
-// checksums, and the files of
-// other package managers, filled in from the templates in packaging. It promises the same bytes for the
-// same commit and version of Go, from whatever folder it runs in.
+// checksums, and the files of other package managers, filled in from the templates in
+// packaging. It promises the same bytes for the same commit and version of Go, from
+// whatever folder it runs in.
 //
 // It is started in the top folder of a checkout ("make release") and builds what lies
 // there. It publishes nothing and signs nothing, and it makes no fsmcp-vips: that program
