@@ -2,7 +2,7 @@
 // and keeps it for the next call.
 //
 // It promises that a kept text is that of the bytes that the file has now: it is found by the
-// file's stamp, if that proves the bytes, and else by their hash. Kept texts take at most 16 MB,
+// file's stamp, if that proves the bytes, and else by their hash. Kept texts take at most 10 MB,
 // and one document is read at a time.
 //
 // It decides on no name, and knows nothing of tools.
@@ -38,7 +38,7 @@ type PDFDecoder interface {
 var ErrTooLarge = errors.New("the document has more than 32 MB")
 
 const (
-	keptBytes = 16 << 20 // of texts
+	keptBytes = 10 << 20 // of texts: one of the largest, or many
 	keptMost  = 256      // texts
 	pdfTurn   = 2 * time.Second
 	readFor   = 6 * time.Second // less than a worker's deadline
@@ -266,7 +266,7 @@ func (s *Store) keep(t, before *text) {
 	s.size += t.memory()
 	for len(s.kept) > keptMost || s.size > keptBytes {
 		s.size -= s.kept[0].memory()
-		s.kept = s.kept[1:]
+		s.kept = slices.Delete(s.kept, 0, 1) // which lets go of it
 	}
 }
 

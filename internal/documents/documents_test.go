@@ -17,6 +17,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/media"
@@ -233,21 +234,35 @@ func TestNextCallReadsOn(t *testing.T) {
 	})
 }
 
-// What is kept stays within the bound.
+// What is kept stays within the bound, and what is not kept any more takes no memory.
 func TestKeptTextsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	s := New(Options{Office: &echo{}, Now: time.Now})
+	var given []weak.Pointer[media.Document]
 	for i := range 40 {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		os.WriteFile(name, bytes.Repeat([]byte{byte(i)}, 1<<20), 0o666)
-		if _, err := s.Text(t.Context(), open(t, name), false); err != nil {
+		doc, err := s.Text(t.Context(), open(t, name), false)
+		if err != nil {
 			t.Fatal(err)
 		}
+		given = append(given, weak.Make(doc))
 		if s.size > keptBytes || len(s.kept) > 16 {
 			t.Fatalf("%d bytes of %d texts", s.size, len(s.kept))
 		}
 	}
-	if len(s.kept) < 10 {
+	if len(s.kept) < 8 {
 		t.Errorf("only %d texts are kept", len(s.kept))
 	}
+	runtime.GC()
+	held := 0
+	for _, doc := range given {
+		if doc.Value() != nil {
+			held++
+		}
+	}
+	if held > len(s.kept) {
+		t.Errorf("%d texts are in memory, %d are kept", held, len(s.kept))
+	}
+	runtime.KeepAlive(s)
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
+	"sort"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/documents"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -14,7 +15,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/reminders"
-	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/text"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
@@ -30,7 +30,7 @@ type officeView struct {
 	doc      *media.Document
 	sections []int // indices
 	first    []int // the line of the view at which each begins
-	text     string
+	text     pieces
 }
 
 // office answers Read of what may be an Office document: lines of its text, and the pictures that
@@ -57,20 +57,10 @@ func (r *reading) office(ctx context.Context, f *fsys.File, size int64) toolcall
 		return toolcall.Failed(refusal.Sections(r.target.Name(), doc.Kind, names, err))
 	}
 	v.write()
-	if v.text == "" {
+	if v.text.size() == 0 {
 		return r.noteOnly(fmt.Sprintf("Office document read: %s (%s, %s). It has no text.", r.target.Name(), doc.Format, phrase.Bytes(size)))
 	}
-	lines, err := text.Decode(span.BytesOf(v.text))
-	if err != nil {
-		return toolcall.Failed(err)
-	}
-	r.want.first = r.want.from(lines.Lines())
-	page, err := r.fit(func(w want, room int) (text.Page, error) {
-		if w.column > 0 {
-			return lines.ColumnPage(w.first, w.column, w.limit, room), nil
-		}
-		return lines.Page(w.first, w.limit, room), nil
-	})
+	page, err := r.viewPage(ctx, &v)
 	if err != nil {
 		return toolcall.Failed(err)
 	}
@@ -78,6 +68,26 @@ func (r *reading) office(ctx context.Context, f *fsys.File, size int64) toolcall
 		return r.noteOnly(r.want.pastEnd(page.Total))
 	}
 	return r.officePage(ctx, f, size, &v, page)
+}
+
+// countView bounds the time that the lines of a view are counted for: they are in memory.
+const countView = 10 * time.Second
+
+// viewPage takes the wanted page from a view, without a copy of the document's text.
+func (r *reading) viewPage(ctx context.Context, v *officeView) (text.Page, error) {
+	lines, err := text.NewScan(ctx, &v.text, v.text.size())
+	if err == nil && r.want.first < 0 {
+		r.want.first, err = lines.Tail(ctx, &v.text, -r.want.first, countView)
+	}
+	if err != nil {
+		return text.Page{}, err
+	}
+	return r.fit(func(w want, room int) (text.Page, error) {
+		if w.column > 0 {
+			return lines.ColumnPage(ctx, &v.text, w.first, w.column, w.limit, room)
+		}
+		return lines.Page(ctx, &v.text, w.first, w.limit, room, countView)
+	})
 }
 
 // officePage answers with a page of the lines of a document.
@@ -119,31 +129,54 @@ func officeRefusal(t *toolcall.Target, size int64, err error) error {
 	return refusal.Office(t.Name(), err)
 }
 
-// write writes the text of the sections that were asked for, each in its frame.
+// write puts the view together: the sections that were asked for, each with its frame.
 func (v *officeView) write() {
-	var b strings.Builder
 	at, line := 0, 1
 	offsets := make([]int, len(v.doc.Sections))
 	for i, s := range v.doc.Sections {
 		offsets[i] = at
 		at += s.Size
 	}
-	if v.doc.Kind == media.TextDocument { // without a copy, if nothing imitates a frame
-		v.first, v.text = []int{1}, text.EscapeFrame(v.doc.Body)
-		return
-	}
 	for _, i := range v.sections {
 		s := v.doc.Sections[i]
 		if frame := v.frame(i); frame != "" {
-			b.WriteString(frame)
-			b.WriteByte('\n')
+			v.text.add(frame + "\n")
 			line++
 		}
 		v.first = append(v.first, line)
-		b.WriteString(text.EscapeFrame(v.doc.Body[offsets[i] : offsets[i]+s.Size]))
+		v.text.add(text.EscapeFrame(v.doc.Body[offsets[i] : offsets[i]+s.Size]))
 		line += s.Lines
 	}
-	v.text = b.String()
+}
+
+// pieces are a text that is not in one place.
+type pieces struct {
+	texts []string
+	ends  []int64 // offsets
+}
+
+func (p *pieces) size() int64 {
+	if len(p.ends) == 0 {
+		return 0
+	}
+	return p.ends[len(p.ends)-1]
+}
+
+func (p *pieces) add(s string) {
+	p.ends = append(p.ends, p.size()+int64(len(s)))
+	p.texts = append(p.texts, s)
+}
+
+// ReadAt reads bytes of the text, as an io.ReaderAt does.
+func (p *pieces) ReadAt(b []byte, at int64) (n int, err error) {
+	for i := sort.Search(len(p.ends), func(i int) bool { return p.ends[i] > at }); i < len(p.ends) && n < len(b); i++ {
+		from := at + int64(n) - (p.ends[i] - int64(len(p.texts[i])))
+		n += copy(b[n:], p.texts[i][from:])
+	}
+	if n < len(b) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // frame is the line above a sheet or slide.
