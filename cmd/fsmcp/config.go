@@ -141,11 +141,11 @@ func configure(ctx context.Context, s process, name string, o configOptions) err
 }
 
 // thisServer returns this program and the workspace as a client is to start it.
-func thisServer(s process, dirs []string) (clients.Server, error) {
+func thisServer(s process, dirs []string) (clients.Launch, error) {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}
-	server := clients.Server{Split: serveArguments}
+	server := clients.Launch{Split: serveArguments}
 	for _, dir := range dirs {
 		abs, err := s.folder(dir)
 		if err != nil {

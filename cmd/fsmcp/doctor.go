@@ -145,7 +145,7 @@ func installation(s settings.System, cfg settings.Config) doctor.Installation {
 // entryServer returns a function that starts this program as a client's entry does, with the
 // user's variables and those of the entry.
 func entryServer(slowdown time.Duration) func(dir string, args, env []string) error {
-	server := doctor.Server{Path: ownProgram(), Deadline: slowdown * selfTestDeadline}
+	server := doctor.TestedProgram{Path: ownProgram(), Deadline: slowdown * selfTestDeadline}
 	return func(dir string, args, env []string) error {
 		return server.Serves(dir, args, append(os.Environ(), env...))
 	}
@@ -153,12 +153,12 @@ func entryServer(slowdown time.Duration) func(dir string, args, env []string) er
 
 // ownServer returns this program as the self-test starts it: with none of the user's
 // variables, and so without settings, history and cache of theirs.
-func ownServer(slowdown time.Duration) doctor.Server {
+func ownServer(slowdown time.Duration) doctor.TestedProgram {
 	env := []string{"GORACE=atexit_sleep_ms=0"}
 	if root, ok := os.LookupEnv("SYSTEMROOT"); ok { // Windows starts nothing without it
 		env = append(env, "SYSTEMROOT="+root)
 	}
-	return doctor.Server{
+	return doctor.TestedProgram{
 		Path: ownProgram(), Args: []string{"fsmcp", "serve"}, Env: env,
 		Home: func(dir string) (vars []string) {
 			for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TMP", "TEMP"} {

@@ -185,8 +185,8 @@ func outcome(r hooks.Report) string {
 
 // languageServer returns a function that finds a language server's program as that of a
 // hook: never one that an agent could have written. The program's PATH leads to none, too.
-func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) (program string, env []string, err error) {
-	return func(s lsp.Server) (string, []string, error) {
+func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.LanguageServer) (program string, env []string, err error) {
+	return func(s lsp.LanguageServer) (string, []string, error) {
 		e := b.snapshot.Load()
 		barred, dir := e.agentWritable(), e.workDir(nil)
 		h := hooks.Hook{Command: expandHome(s.Command, e.config.Home), From: e.config.LSP.From}
@@ -199,7 +199,7 @@ func (b *currentSettings) languageServer(runner *hooks.Runner) func(lsp.Server) 
 // of no file that a Read would ask about.
 func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks.Runner) *lsp.Client {
 	return lsp.New(lsp.Options{
-		Servers:  func() []lsp.Server { return b.snapshot.Load().lspServers },
+		Servers:  func() []lsp.LanguageServer { return b.snapshot.Load().lspServers },
 		Folders:  b.workspaceDirs,
 		Readable: files.Readable,
 		Read:     files.ReadFile,
@@ -212,6 +212,6 @@ func (b *currentSettings) newLanguageClient(files *access.Checker, runner *hooks
 
 // FindLanguageServer returns a function that finds a language server's program, as a session
 // with these settings does.
-func FindLanguageServer(cfg settings.Config) func(lsp.Server) (program string, env []string, err error) {
+func FindLanguageServer(cfg settings.Config) func(lsp.LanguageServer) (program string, env []string, err error) {
 	return newCurrentSettings(cfg, zerolog.Nop()).languageServer(hooks.New(hooks.Options{}))
 }

@@ -44,11 +44,11 @@ type snapshot struct {
 	lexer  fsys.Lexer
 
 	preferences   tools.Preferences
-	before, after hooks.List      // as they run; a broken one before a change refuses it
-	lspServers    []lsp.Server    // that may be started
-	workspaceDirs []string        // workspace directories, by names without links
-	namedFolders  []access.Folder // the same as they were named, and an empty word
-	tokenCounter  *remote.Counter // nil: tokens are estimated locally
+	before, after hooks.List           // as they run; a broken one before a change refuses it
+	lspServers    []lsp.LanguageServer // that may be started
+	workspaceDirs []string             // workspace directories, by names without links
+	namedFolders  []access.Folder      // the same as they were named, and an empty word
+	tokenCounter  *remote.Counter      // nil: tokens are estimated locally
 }
 
 func newCurrentSettings(cfg settings.Config, log zerolog.Logger) *currentSettings {

@@ -54,7 +54,7 @@ type Client struct {
 	darwin     place
 	windows    place
 	packaged   packaged              // the file of the client as a package of Windows
-	command    func(Server) []string // nil: the client has no command
+	command    func(Launch) []string // nil: the client has no command
 }
 
 // Mergeable reports whether the client has a file that Merge understands.
@@ -63,7 +63,7 @@ func (c Client) Mergeable() bool {
 }
 
 // Command returns the client's own command that enters the server; nil: it has none.
-func (c Client) Command(s Server) []string {
+func (c Client) Command(s Launch) []string {
 	if c.command == nil {
 		return nil
 	}
@@ -91,13 +91,13 @@ func Find(name string) (Client, bool) {
 }
 
 // add returns a command function: words, then the server's program and arguments.
-func add(words ...string) func(Server) []string {
-	return func(s Server) []string { return append(slices.Clone(words), s.line()...) }
+func add(words ...string) func(Launch) []string {
+	return func(s Launch) []string { return append(slices.Clone(words), s.line()...) }
 }
 
 // addMCP returns the command function of VS Code's program.
-func addMCP(program string) func(Server) []string {
-	return func(s Server) []string {
+func addMCP(program string) func(Launch) []string {
+	return func(s Launch) []string {
 		return []string{program, "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, Client{typed: true}.entry(s, nil)...)), false)}
 	}
 }
@@ -248,7 +248,7 @@ var table = []Client{
 		linux:   place{configDir, "goose/config.yaml"},
 		darwin:  place{configDir, "goose/config.yaml"},
 		windows: place{appData, "Block/goose/config/config.yaml"},
-		command: func(s Server) []string {
+		command: func(s Launch) []string {
 			return []string{"goose", "session", "--with-extension", Shell("linux", s.line())}
 		},
 		Notes: []string{"The command is for one session; goose configure adds an extension for good."},

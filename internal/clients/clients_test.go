@@ -128,7 +128,7 @@ func TestFileByEnvironment(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	s := Server{Program: "/opt/my tools/fsmcp", Dirs: []string{"/your/project", "/it's"}}
+	s := Launch{Program: "/opt/my tools/fsmcp", Dirs: []string{"/your/project", "/it's"}}
 	for name, want := range map[string]string{
 		"claude-code": `claude mcp add fsmcp -- '/opt/my tools/fsmcp' serve /your/project '/it'\''s'`,
 		"codex":       `codex mcp add fsmcp -- '/opt/my tools/fsmcp' serve /your/project '/it'\''s'`,
@@ -143,7 +143,7 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s: %s\nnot %s", name, got, want)
 		}
 	}
-	windows := Server{Program: `C:\Program Files\fsmcp.exe`, Dirs: []string{`D:\p`, `D:\a b\`}}
+	windows := Launch{Program: `C:\Program Files\fsmcp.exe`, Dirs: []string{`D:\p`, `D:\a b\`}}
 	c, _ := Find("codex")
 	if got, want := Shell("windows", c.Command(windows)), `codex mcp add fsmcp -- "C:\Program Files\fsmcp.exe" serve D:\p "D:\a b\\"`; got != want {
 		t.Errorf("%s\nnot %s", got, want)
@@ -168,7 +168,7 @@ func TestShellIsRead(t *testing.T) {
 }
 
 func TestSnippet(t *testing.T) {
-	s := Server{Program: `C:\a "b"\fsmcp`, Dirs: []string{"/p", "/<&>\x7f"}}
+	s := Launch{Program: `C:\a "b"\fsmcp`, Dirs: []string{"/p", "/<&>\x7f"}}
 	for name, want := range map[string]string{
 		"cursor": "{\n  \"mcpServers\": {\n    \"fsmcp\": {\n      \"command\": \"C:\\\\a \\\"b\\\"\\\\fsmcp\",\n      \"args\": [\n        \"serve\",\n        \"/p\",\n        \"/<&>\x7f\"\n      ]\n    }\n  }\n}\n",
 		"codex":  "[mcp_servers.fsmcp]\ncommand = \"C:\\\\a \\\"b\\\"\\\\fsmcp\"\nargs = [\"serve\", \"/p\", \"/<&>\\u007f\"]\n",
@@ -199,7 +199,7 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Server{Program: "/path/to/fsmcp", Dirs: []string{"/your/project"}}
+	s := Launch{Program: "/path/to/fsmcp", Dirs: []string{"/your/project"}}
 	for _, c := range All() {
 		files := c.describe("linux")
 		if mac := c.describe("darwin"); mac != files {

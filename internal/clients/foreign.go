@@ -93,7 +93,7 @@ type located struct {
 }
 
 // items returns what the entry holds beside the members and arguments that entry returns.
-func (d *document) items(entry *hujson.Value, args Arguments, s Server) (all []located) {
+func (d *document) items(entry *hujson.Value, args Arguments, s Launch) (all []located) {
 	add := func(i located) {
 		i.Kept = s.Keep != nil && s.Keep(i.Item)
 		all = append(all, i)
@@ -141,7 +141,7 @@ func (d *document) variables(env *hujson.Value) (all []located) {
 
 // own reports whether entry returns a member of that key.
 func (c Client) own(key string) bool {
-	return slices.ContainsFunc(c.entry(Server{}, nil), func(m member) bool { return m.key == key })
+	return slices.ContainsFunc(c.entry(Launch{}, nil), func(m member) bool { return m.key == key })
 }
 
 // environment returns the key of an entry's environment.
@@ -171,7 +171,7 @@ func isObject(v *hujson.Value) bool {
 
 // ownFolder reports whether fsmcp config could have written a folder: it is absolute and
 // clean and, in the file of a project, below that project.
-func (s Server) ownFolder(dir string) bool {
+func (s Launch) ownFolder(dir string) bool {
 	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
 		return false
 	}
@@ -183,7 +183,7 @@ func (s Server) ownFolder(dir string) bool {
 
 // foldersAfter returns the folders that an entry serves when s is entered: those before that stay,
 // then those of s. None serves every project.
-func (s Server) foldersAfter(before []string, items []located) (dirs []string) {
+func (s Launch) foldersAfter(before []string, items []located) (dirs []string) {
 	if s.Replace || len(s.Dirs) == 0 {
 		return s.Dirs
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // freshServer keeps nothing of an older entry but its folders.
-var freshServer = Server{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit}
+var freshServer = Launch{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit}
 
 // natively spells each of the names with blanks between them for the system.
 func natively(names string) string {

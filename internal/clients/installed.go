@@ -62,7 +62,7 @@ func FindInstalled(s System, dirs []string, look func(program string) (string, e
 			}
 		}
 		if !found && c.command != nil {
-			_, err := look(c.Command(Server{})[0])
+			_, err := look(c.Command(Launch{})[0])
 			found = err == nil
 		}
 		if found {

@@ -52,7 +52,7 @@ type Merged struct {
 //
 // hujson parses; its own Patch is not used, since it drops comments around what it
 // replaces, leaves new text unformatted, and has no notion of a duplicate key.
-func (c Client) Merge(old []byte, s Server) (m Merged, err error) {
+func (c Client) Merge(old []byte, s Launch) (m Merged, err error) {
 	text, again := old, true
 	for pass := 0; again; pass++ {
 		d, err := parse(c, text)
@@ -176,7 +176,7 @@ func lastValue(v hujson.ValueTrimmed) *hujson.Value {
 
 // enter walks to the entry and enters or updates it. again reports that it only removed an
 // item of the entry, and that enter has to follow on the result.
-func (d *document) enter(s Server) (m Merged, again bool, err error) {
+func (d *document) enter(s Launch) (m Merged, again bool, err error) {
 	if d.empty {
 		d.append(d.client.Snippet(s))
 		return Merged{After: s.Dirs}, false, nil
@@ -252,7 +252,7 @@ var remoteKeys = []string{"url", "serverUrl", "httpUrl"}
 
 // update makes an entry that exists start this server, and removes the items that s does
 // not keep: one member, and again is true, or the last of them with the rest.
-func (d *document) update(v *hujson.Value, s Server) (m Merged, again bool, err error) {
+func (d *document) update(v *hujson.Value, s Launch) (m Merged, again bool, err error) {
 	for _, key := range remoteKeys {
 		if remote, err := d.member(v, key); err != nil || remote != nil {
 			return m, false, cmp.Or(err, d.refuse(v.StartOffset, "the entry %q is for a remote server (%s): remove or rename it, and try again (--remove takes it out)", serverName, key))
@@ -287,7 +287,7 @@ func (d *document) update(v *hujson.Value, s Server) (m Merged, again bool, err 
 }
 
 // complete gives an entry the members that start the server.
-func (d *document) complete(v *hujson.Value, s Server, flags []string) error {
+func (d *document) complete(v *hujson.Value, s Launch, flags []string) error {
 	var missing []member
 	for _, want := range d.client.entry(s, flags) {
 		have, err := d.member(v, want.key)
@@ -308,7 +308,7 @@ func (d *document) complete(v *hujson.Value, s Server, flags []string) error {
 
 // arguments returns the arguments of an entry that exists. An entry that starts another
 // program is refused: what it does would be lost.
-func (d *document) arguments(entry *hujson.Value, s Server) (args Arguments, err error) {
+func (d *document) arguments(entry *hujson.Value, s Launch) (args Arguments, err error) {
 	v, err := d.member(entry, "command")
 	if err != nil {
 		return args, err

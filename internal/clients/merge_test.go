@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite what the cases expect")
 
 // testServer is entered by every case. It keeps all items, so that all of the file but the
 // command and the folders stays: see TestForeign for what is not kept.
-var testServer = Server{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit, Replace: true, Keep: func(Item) bool { return true }}
+var testServer = Launch{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit, Replace: true, Keep: func(Item) bool { return true }}
 
 // testSplit knows that --deny takes a value and the others do not, but for --odd, which it
 // does not know.

@@ -65,7 +65,7 @@ func registrations(all []Registration, err error) string {
 // TestRegisteredAfterSnippet finds what every client's snippet enters.
 func TestRegisteredAfterSnippet(t *testing.T) {
 	for _, client := range All() {
-		text := client.Snippet(Server{Program: `/opt/a "b"/fsmcp`, Dirs: []string{"/p"}})
+		text := client.Snippet(Launch{Program: `/opt/a "b"/fsmcp`, Dirs: []string{"/p"}})
 		got, err := client.Registered(Source{keys: [][]string{client.keys}}, []byte(text))
 		if err != nil || len(got) != 1 || got[0].Command != `/opt/a "b"/fsmcp` {
 			t.Errorf("%s: %v, %v in\n%s", client.Name, got, err, text)

@@ -15,7 +15,7 @@ import (
 // Entry is one server for one client on one system.
 type Entry struct {
 	Client  Client
-	Server  Server
+	Server  Launch
 	System  System
 	Project string   // the folder of a project that has a file of its own
 	Keep    []string // the names of items of an older entry to keep; KeepHarmless for all that do not loosen

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Server is the program as a client is to start it.
-type Server struct {
+// Launch is the program as a client is to start it.
+type Launch struct {
 	Program string   // absolute
 	Dirs    []string // the workspace, absolute; none: the client's own, for every project
 	// Project is the folder of the project whose file is changed, "" for a file of the user.
@@ -28,7 +28,7 @@ type Server struct {
 }
 
 // args returns the arguments, with flags between the command and the folders.
-func (s Server) args(flags []string) []string {
+func (s Launch) args(flags []string) []string {
 	args := []string{"serve"}
 	if s.ReadOnly != nil && *s.ReadOnly {
 		args = append(args, readOnlyFlag)
@@ -37,13 +37,13 @@ func (s Server) args(flags []string) []string {
 }
 
 // line returns the whole command line.
-func (s Server) line() []string { return append([]string{s.Program}, s.args(nil)...) }
+func (s Launch) line() []string { return append([]string{s.Program}, s.args(nil)...) }
 
 // member is a key with its value as compact JSON.
 type member struct{ key, value string }
 
 // entry returns the members of a server's object.
-func (c Client) entry(s Server, flags []string) (list []member) {
+func (c Client) entry(s Launch, flags []string) (list []member) {
 	flags = c.withTools(flags)
 	if c.joined {
 		return []member{{"type", text("local")}, {"command", text(append([]string{s.Program}, s.args(flags)...))}}
@@ -66,7 +66,7 @@ const readOnlyFlag = "--read-only"
 
 // withOlder returns the server with the flag of an older entry, unless s says something of
 // it, and the older entry's arguments without that flag.
-func (s Server) withOlder(args Arguments) (Server, Arguments) {
+func (s Launch) withOlder(args Arguments) (Launch, Arguments) {
 	isFlag := func(words []string) bool {
 		name, _, _ := strings.Cut(words[0], "=")
 		return name == readOnlyFlag
@@ -135,7 +135,7 @@ func inline(compact string, spaced bool) string {
 }
 
 // Snippet returns what the client's file has to hold, ending with a newline.
-func (c Client) Snippet(s Server) string {
+func (c Client) Snippet(s Launch) string {
 	switch c.Format {
 	case TOML:
 		// A JSON string is a TOML string, except for the one character that TOML escapes.

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
-// Change is the wish of a call for a file, worked out from the bytes that are there.
-type Change struct {
+// Plan is the change of one file that a call wants, worked out from the bytes that are there.
+type Plan struct {
 	// Stamp is that of the bytes it was worked out from, zero for a new file.
 	Stamp fsys.Stamp
 	// From holds those bytes; nil for a new file, and for a change that is worked out
@@ -48,16 +48,16 @@ type Change struct {
 }
 
 // Nothing reports whether there is nothing to do, or the change was refused.
-func (c *Change) Nothing() bool { return c.Outcome.Err != nil || c.Splices == nil && !c.Remove }
+func (c *Plan) Nothing() bool { return c.Outcome.Err != nil || c.Splices == nil && !c.Remove }
 
 // Answered is no change, only an answer.
-func Answered(a toolcall.Answer) *Change { return &Change{Outcome: toolcall.Outcome{Answer: a}} }
+func Answered(a toolcall.Answer) *Plan { return &Plan{Outcome: toolcall.Outcome{Answer: a}} }
 
 // Refused returns a refusal from a plan.
-func Refused(o toolcall.Outcome) (*Change, error) { return &Change{Outcome: o}, o.Err }
+func Refused(o toolcall.Outcome) (*Plan, error) { return &Plan{Outcome: o}, o.Err }
 
 // Whole is the change that puts raw in the place of everything.
-func Whole(stamp fsys.Stamp, raw []byte, answer toolcall.Answer) *Change {
+func Whole(stamp fsys.Stamp, raw []byte, answer toolcall.Answer) *Plan {
 	now := state.NewContent(raw)
 	c := Answered(answer)
 	c.Stamp, c.Splices, c.Now = stamp, []span.Splice{{End: stamp.Size, New: raw}}, now
@@ -73,8 +73,8 @@ func Whole(stamp fsys.Stamp, raw []byte, answer toolcall.Answer) *Change {
 
 // Of is the change of a file by splices. rec is the record of the file as it is, and the new
 // bytes are kept up to a size. They are not hashed if the file is large.
-func Of(f *state.File, rec state.Record, splices []span.Splice, keep int64) *Change {
-	c := &Change{Stamp: f.Stamp, From: f.Content, Splices: splices}
+func Of(f *state.File, rec state.Record, splices []span.Splice, keep int64) *Plan {
+	c := &Plan{Stamp: f.Stamp, From: f.Content, Splices: splices}
 	if c.Size() <= state.InMemory {
 		c.Now = f.Spliced(splices, keep)
 	}
@@ -83,15 +83,15 @@ func Of(f *state.File, rec state.Record, splices []span.Splice, keep int64) *Cha
 }
 
 // Show notes that the answer shows these of the new bytes.
-func (c *Change) Show(shown span.Set) {
+func (c *Plan) Show(shown span.Set) {
 	c.Shown = append(c.Shown, state.PartsSpliced(c.From.Raw, c.Splices, state.Outside(c.Record.Shown(), shown))...)
 }
 
 // Size returns the file's size after the change.
-func (c *Change) Size() int64 { return c.Stamp.Size + span.Growth(c.Splices) }
+func (c *Plan) Size() int64 { return c.Stamp.Size + span.Growth(c.Splices) }
 
 // dropLarge drops the bytes of a large file. From then on the change fits none.
-func (c *Change) dropLarge() {
+func (c *Plan) dropLarge() {
 	if c.Stamp.Size > state.InMemory {
 		c.From = nil
 	}
@@ -99,7 +99,7 @@ func (c *Change) dropLarge() {
 
 // oldBytes returns the bytes that the change replaces, if they are in memory and the file
 // is not large.
-func (c *Change) oldBytes() (raw []byte, ok bool) {
+func (c *Plan) oldBytes() (raw []byte, ok bool) {
 	switch {
 	case c.Stamp.Size == 0:
 		return []byte{}, true
@@ -111,7 +111,7 @@ func (c *Change) oldBytes() (raw []byte, ok bool) {
 
 // newBytes returns the bytes that the change makes, if they are known and the file is not
 // large.
-func (c *Change) newBytes() (raw []byte, ok bool) {
+func (c *Plan) newBytes() (raw []byte, ok bool) {
 	if c.Now != nil && c.Now.Raw != nil {
 		return c.Now.Raw, true
 	}
@@ -137,10 +137,10 @@ type Texts struct {
 
 // intent tells the user what a change will do: how many lines come and go, and the
 // beginning of the diff.
-func (c *Change) intent() string { return c.intentWithin(askLines, askChars) }
+func (c *Plan) intent() string { return c.intentWithin(askLines, askChars) }
 
 // intentWithin is intent with at most so many lines and characters of the diff.
-func (c *Change) intentWithin(lines, chars int) string {
+func (c *Plan) intentWithin(lines, chars int) string {
 	t := c.texts()
 	diff := changes.UnifiedOf(t.Old, t.Now)
 	added, removed := diff.Counts()
@@ -164,7 +164,7 @@ func (c *Change) intentWithin(lines, chars int) string {
 }
 
 // texts returns the texts that the change names itself, or that follow from its bytes.
-func (c *Change) texts() (t Texts) {
+func (c *Plan) texts() (t Texts) {
 	if c.Differs != nil {
 		return c.Differs()
 	}

@@ -31,7 +31,7 @@ import (
 // under the lock if the bytes to replace have changed since.
 type Planner interface {
 	// Plan works out the change of s. old is the file as it is, nil if there is none.
-	Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*Change, error)
+	Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*Plan, error)
 }
 
 // Committer changes files. No tool changes one in another way.
@@ -148,7 +148,7 @@ func (w *committing) change(ctx context.Context, s *toolcall.Target) toolcall.Ou
 // locked makes the change under the lock of the file: open and decide again, take the
 // lease, plan again if the bytes differ, ask again, and replace the file while the history
 // records the old bytes.
-func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock *save.Locks, c *Change) (m applied) {
+func (w *committing) locked(ctx context.Context, s *toolcall.Target, lock *save.Locks, c *Plan) (m applied) {
 	r, out := w.ready(ctx, s, lock, c)
 	if r == nil {
 		return applied{Outcome: out}
@@ -162,7 +162,7 @@ type readyChange struct {
 	was    *toolcall.Target // as the call found it
 	now    *toolcall.Target
 	txn    *save.Txn
-	change *Change
+	change *Plan
 }
 
 func (r *readyChange) close() {
@@ -173,7 +173,7 @@ func (r *readyChange) close() {
 
 // ready takes the first steps of locked: to the question. Without a readyChange the outcome is
 // that of the change.
-func (w *committing) ready(ctx context.Context, s *toolcall.Target, lock *save.Locks, c *Change) (r *readyChange, out toolcall.Outcome) {
+func (w *committing) ready(ctx context.Context, s *toolcall.Target, lock *save.Locks, c *Plan) (r *readyChange, out toolcall.Outcome) {
 	now, out := w.openAgain(s, lock)
 	if out.Err != nil {
 		return nil, out
@@ -186,7 +186,7 @@ func (w *committing) ready(ctx context.Context, s *toolcall.Target, lock *save.L
 	}
 	r = &readyChange{s, now, txn, c}
 	if now.Hidden != s.Hidden || !fits(c, txn.Old()) {
-		*c = Change{} // which holds the file: it must not be in memory twice
+		*c = Plan{} // which holds the file: it must not be in memory twice
 		s.Drop()
 		r.change = w.plan(ctx, now, txn.Old())
 	}
@@ -208,7 +208,7 @@ func (w *committing) make(ctx context.Context, r *readyChange) (m applied) {
 	if err := w.by.Auditor.Begin(w.call, now); err != nil {
 		return applied{Outcome: toolcall.Failed(err)}
 	}
-	recorded := w.by.startRecording(ctx, func() (history.Change, error) { return w.by.describe(w.call, now, old, c) })
+	recorded := w.by.startRecording(ctx, func() (history.PendingChange, error) { return w.by.describe(w.call, now, old, c) })
 	saved, err := replace(ctx, r.txn, c, recorded)
 	mark, _ := recorded() // its error is that of the change
 	defer mark.Done()
@@ -230,7 +230,7 @@ func (w *committing) make(ctx context.Context, r *readyChange) (m applied) {
 // applied is a change that was made.
 type applied struct {
 	toolcall.Outcome
-	change *Change // nil: the file was not changed
+	change *Plan // nil: the file was not changed
 	// record is the conversation's record of the file from now on; nil: nothing is known of
 	// the file any more.
 	record *state.Record
@@ -239,7 +239,7 @@ type applied struct {
 }
 
 // applied returns the change as made in the file at path, which has this stamp now.
-func (c *Change) applied(path string, stamp fsys.Stamp) applied {
+func (c *Plan) applied(path string, stamp fsys.Stamp) applied {
 	m := applied{Outcome: c.Outcome, change: c}
 	if c.Remove {
 		return m
@@ -265,7 +265,7 @@ func (c *Change) applied(path string, stamp fsys.Stamp) applied {
 }
 
 // preview plans on the file as it is now, outside of its lock.
-func (w *committing) preview(ctx context.Context, s *toolcall.Target) *Change {
+func (w *committing) preview(ctx context.Context, s *toolcall.Target) *Plan {
 	leave, err := w.by.Loader.AdmitChange(ctx, s.Stamp.Size)
 	if err != nil {
 		return failed(err)
@@ -282,10 +282,10 @@ func (w *committing) preview(ctx context.Context, s *toolcall.Target) *Change {
 }
 
 // failed is a change that cannot be made.
-func failed(err error) *Change { return &Change{Outcome: toolcall.Failed(err)} }
+func failed(err error) *Plan { return &Plan{Outcome: toolcall.Failed(err)} }
 
 // plan asks the planner. The words of an error of a hidden file say nothing of its content.
-func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.File) *Change {
+func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.File) *Plan {
 	c, err := w.planner.Plan(ctx, s, old)
 	if err == nil {
 		return c
@@ -295,7 +295,7 @@ func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.Fil
 		err = refusal.Hidden{Name: s.Name(), Read: known, Whole: known && rec.InFull(), Huge: s.Stamp.Size > toolcall.MaxEditBytes}.Refusal(err)
 	}
 	if c == nil {
-		c = &Change{}
+		c = &Plan{}
 	}
 	c.Outcome.Err = err
 	return c
@@ -329,7 +329,7 @@ func (w *committing) openAgain(s *toolcall.Target, lock *save.Locks) (*toolcall.
 
 // replace makes the change. The history has recorded the old bytes before the new ones
 // can be seen.
-func replace(ctx context.Context, txn *save.Txn, c *Change, recorded waitForMark) (save.Outcome, error) {
+func replace(ctx context.Context, txn *save.Txn, c *Plan, recorded waitForMark) (save.Written, error) {
 	c.know(txn)
 	txn.Before(func() error { _, err := recorded(); return err })
 	if c.Remove {
@@ -339,7 +339,7 @@ func replace(ctx context.Context, txn *save.Txn, c *Change, recorded waitForMark
 }
 
 // know tells a transaction the digest of the old bytes, if the change has it.
-func (c *Change) know(txn *save.Txn) {
+func (c *Plan) know(txn *save.Txn) {
 	if c.From != nil && c.Stamp.Size <= state.InMemory {
 		txn.Known(c.Stamp.Size, func() [32]byte { return c.From.Sum() })
 	}
@@ -355,7 +355,7 @@ func (r *readyChange) stage() {
 }
 
 // notMade notes that a change was not made, unless it was after all.
-func (c *Committer) notMade(mark *history.Mark, out save.Outcome, err error) error {
+func (c *Committer) notMade(mark *history.Mark, out save.Written, err error) error {
 	if e := (*save.IOError)(nil); !errors.As(err, &e) || !e.Changed {
 		mark.Void()
 	}
@@ -367,7 +367,7 @@ func (c *Committer) notMade(mark *history.Mark, out save.Outcome, err error) err
 // replaced: the file has the bytes that it was worked out from. An equal stamp does not
 // prove that, since a program that writes through a memory map can change a file without a
 // new one. From here on it cannot: a file that is mapped for writing gives no lease.
-func fits(c *Change, old *fsys.File) bool {
+func fits(c *Plan, old *fsys.File) bool {
 	switch {
 	case old == nil || c.Stamp == fsys.Stamp{}:
 		return old == nil && c.Stamp == fsys.Stamp{}
@@ -404,7 +404,7 @@ func hasBytes(f *fsys.File, want []byte) bool {
 }
 
 // remarks returns the facts on the saving that the caller has to know.
-func remarks(out save.Outcome, mark *history.Mark) (notes []string) {
+func remarks(out save.Written, mark *history.Mark) (notes []string) {
 	switch {
 	case out.OtherNames > 0:
 		keep := phrase.Plural(out.OtherNames, "name, a hard link: it keeps", "names, hard links: they keep")
@@ -433,7 +433,7 @@ func remarks(out save.Outcome, mark *history.Mark) (notes []string) {
 
 // outsideText says where the text is that another program wrote meanwhile: in files, or only
 // in the history.
-func outsideText(out save.Outcome) (notes []string) {
+func outsideText(out save.Written) (notes []string) {
 	for _, name := range out.Saved {
 		notes = append(notes, fmt.Sprintf("(Text that another program wrote meanwhile was kept as %s.)", fsys.InSentence(name)))
 	}
@@ -445,7 +445,7 @@ func outsideText(out save.Outcome) (notes []string) {
 
 // needsConsent refuses a change that needs the user's consent, with the question for it. A change
 // that the file's mode forbids is not asked about.
-func (c *Committer) needsConsent(s *toolcall.Target, to *Change) toolcall.Outcome {
+func (c *Committer) needsConsent(s *toolcall.Target, to *Plan) toolcall.Outcome {
 	switch {
 	case s.Question == nil:
 		return toolcall.Outcome{}

@@ -16,7 +16,7 @@ type LanguageServers interface {
 	Begin(path string) (end func())
 	// Changed tells of a change that was made, and waits a bounded time for what the servers
 	// report on it.
-	Changed(ctx context.Context, c lsp.Change)
+	Changed(ctx context.Context, c lsp.FileChange)
 	// Renamed tells of files and folders that were moved, copied or removed. It waits for
 	// nothing.
 	Renamed(paths []string)
@@ -79,5 +79,5 @@ func (w *committing) tellServers(ctx context.Context, s *toolcall.Target, m appl
 		}
 	}
 	defer w.call.Rest()()
-	w.by.Servers.Changed(ctx, lsp.Change{Path: s.Path, Old: old, Now: now, Followed: w.call.Followed()})
+	w.by.Servers.Changed(ctx, lsp.FileChange{Path: s.Path, Old: old, Now: now, Followed: w.call.Followed()})
 }

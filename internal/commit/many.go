@@ -69,7 +69,7 @@ type manyFile struct {
 	target *toolcall.Target // nil if the file cannot be opened
 	name   string
 	edits  []int
-	change *Change
+	change *Plan
 	ready  *readyChange // while it is being saved
 	made   applied
 	out    toolcall.Outcome

@@ -174,7 +174,7 @@ func (n *nameMaker) ready(s *nameStep) (m *readyMove, err error) {
 func (n *nameMaker) record(ctx context.Context, ready []*readyMove) error {
 	batch := n.by.batch()
 	for _, m := range ready {
-		mark, err := batch.Keep(ctx, history.Change{
+		mark, err := batch.Keep(ctx, history.PendingChange{
 			Names: m.now.Names, Session: n.call.Session.ID, Tool: n.tool(), Call: n.call.ID, Group: n.call.Group,
 			Operation: n.Operation, To: m.new.Path, NewDirs: len(m.new.MissingDirs()), Stamp: m.now.Stamp,
 		})

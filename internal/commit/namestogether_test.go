@@ -45,7 +45,7 @@ type oneWorld struct {
 // plainHistory records each change at once.
 type plainHistory struct{ store *history.Store }
 
-func (p plainHistory) Keep(ctx context.Context, c history.Change) (*history.Mark, error) {
+func (p plainHistory) Keep(ctx context.Context, c history.PendingChange) (*history.Mark, error) {
 	return p.store.Keep(ctx, c)
 }
 func (p plainHistory) Secret(names []string) bool { return p.store.Secret(names) }

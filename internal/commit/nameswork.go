@@ -45,7 +45,7 @@ func (n *nameMaker) run(ctx context.Context) (failed int, why error) {
 			n.out.Facts.Durability = "unknown"
 		}
 		if lost, in := disk.NoState(); lost != nil {
-			n.out.Note(remarks(save.Outcome{NoState: lost, StateInTemp: in}, nil)...)
+			n.out.Note(remarks(save.Written{NoState: lost, StateInTemp: in}, nil)...)
 		}
 	}()
 	if n.Operation == history.OpDelete {

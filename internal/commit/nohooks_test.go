@@ -20,13 +20,13 @@ func TestNoHooksCostNothing(t *testing.T) {
 	for name, hooks := range map[string]Hooks{"none": nil, "unwanted": unwanted{}} {
 		s := &toolcall.Target{File: &access.File{Target: &fsys.Target{Path: "/w/a.txt", Names: []string{"/w/a.txt"}}}}
 		w := committing{by: &Committer{Hooks: hooks}, call: toolcall.Call{Session: &toolcall.Session{}}, op: perm.Edit}
-		m := applied{change: &Change{}}
+		m := applied{change: &Plan{}}
 		ctx := context.Background()
 		fewest := 1.0 // what else runs in the process is counted, too
 		for range 10 {
 			fewest = min(fewest, testing.AllocsPerRun(100, func() {
 				w.hooksPassed, w.faults = "", nil
-				if err := w.beforeHooks(ctx, s, &Change{}); err != nil {
+				if err := w.beforeHooks(ctx, s, &Plan{}); err != nil {
 					t.Error(err)
 				}
 				w.afterHooks(ctx, s, &m)

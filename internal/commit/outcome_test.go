@@ -18,11 +18,11 @@ import (
 
 // planned is a plan that is known already.
 type planned struct {
-	change *Change
+	change *Plan
 	err    error
 }
 
-func (p planned) Plan(context.Context, *toolcall.Target, *fsys.File) (*Change, error) {
+func (p planned) Plan(context.Context, *toolcall.Target, *fsys.File) (*Plan, error) {
 	return p.change, p.err
 }
 
@@ -54,7 +54,7 @@ func TestPlanRefuses(t *testing.T) {
 		}
 		s := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path, Path: "/w/a"}, Hidden: c.hidden}}
 		if c.plan.change != nil {
-			c.plan.change = &Change{Outcome: effects}
+			c.plan.change = &Plan{Outcome: effects}
 		}
 		change := committingWith(c.plan).plan(context.Background(), s, nil)
 		if !change.Nothing() {
@@ -74,19 +74,19 @@ func TestChangeOnceItWasMade(t *testing.T) {
 	part := state.PartsOf([]byte("e"), 1)
 	stamp := fsys.Stamp{Size: 3, Mtime: 9}
 	for name, c := range map[string]struct {
-		change Change
+		change Plan
 		record bool // there is one
 		hash   bool // it is known
 		parts  int  // that were shown before
 		parse  bool
 		shown  int
 	}{
-		"not hashed":       {change: Change{}, record: true},
-		"hashed":           {change: Change{Now: now}, record: true, hash: true},
-		"parts worked out": {change: Change{parts: func() []state.Part { return part }}, record: true, parts: 1},
-		"a notebook":       {change: Change{Now: now, Notebook: true}, record: true, hash: true, parse: true},
-		"more is shown":    {change: Change{Now: now, Shown: part}, record: true, hash: true, shown: 1},
-		"removed":          {change: Change{Now: now, Remove: true}},
+		"not hashed":       {change: Plan{}, record: true},
+		"hashed":           {change: Plan{Now: now}, record: true, hash: true},
+		"parts worked out": {change: Plan{parts: func() []state.Part { return part }}, record: true, parts: 1},
+		"a notebook":       {change: Plan{Now: now, Notebook: true}, record: true, hash: true, parse: true},
+		"more is shown":    {change: Plan{Now: now, Shown: part}, record: true, hash: true, shown: 1},
+		"removed":          {change: Plan{Now: now, Remove: true}},
 	} {
 		c.change.Outcome.Head = "Done."
 		m := c.change.applied("/w/a", stamp)

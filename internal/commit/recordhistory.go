@@ -21,7 +21,7 @@ import (
 // before the bytes are replaced; an error stops the change. A Mark is then
 // Done, or Void before that; nil is a mark that says nothing.
 type HistoryRecorder interface {
-	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
+	Keep(ctx context.Context, c history.PendingChange) (*history.Mark, error)
 	// Secret reports whether nothing of a file with these names is kept.
 	Secret(names []string) bool
 }
@@ -29,7 +29,7 @@ type HistoryRecorder interface {
 // batchRecorder records changes that are made together: none of them may be made before Flush
 // has returned. Discard gives up what waits (history.Batch).
 type batchRecorder interface {
-	Keep(ctx context.Context, c history.Change) (*history.Mark, error)
+	Keep(ctx context.Context, c history.PendingChange) (*history.Mark, error)
 	Flush() error
 	Discard()
 }
@@ -54,7 +54,7 @@ type waitForMark func() (*history.Mark, error)
 // startRecording records what a change is about to replace while the new bytes are written:
 // the disk is busy with those anyway. The caller waits for the mark before the change
 // shows and before it closes the old file.
-func (c *Committer) startRecording(ctx context.Context, describe func() (history.Change, error)) waitForMark {
+func (c *Committer) startRecording(ctx context.Context, describe func() (history.PendingChange, error)) waitForMark {
 	wait := sync.OnceValues(func() (*history.Mark, error) {
 		change, err := describe()
 		if err != nil {
@@ -70,11 +70,11 @@ func (c *Committer) startRecording(ctx context.Context, describe func() (history
 }
 
 // describe describes a change to the history.
-func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Change) (k history.Change, err error) {
+func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Plan) (k history.PendingChange, err error) {
 	if s.Stamp.Nlink > 1 {
 		s.Links = c.Opener.Access.Links(s.File, func(name string) bool { return c.History.Secret([]string{name}) })
 	}
-	k = history.Change{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Group: call.Group, Splices: change.Splices, Gone: change.Remove}
+	k = history.PendingChange{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Group: call.Group, Splices: change.Splices, Gone: change.Remove}
 	if old == nil {
 		k.NewDirs = len(s.MissingDirs())
 	}
@@ -98,8 +98,8 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 }
 
 // hookChange describes the change that hooks made to the history.
-func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) history.Change {
-	return history.Change{
+func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) history.PendingChange {
+	return history.PendingChange{
 		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID, Group: call.Group,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(sha256.Sum256(was)),
 		Splices: []span.Splice{{End: int64(len(was)), New: now.Raw}}, Is: sumOf(now.Sum()),
@@ -109,7 +109,7 @@ func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.F
 // recordHookChange records the change that hooks made as one of its own. Without it the
 // change before, which it follows, could not be restored.
 func (w *committing) recordHookChange(ctx context.Context, s *toolcall.Target, was []byte, now *state.File) []string {
-	recorded := w.by.startRecording(ctx, func() (history.Change, error) { return hookChange(w.call, s, was, now), nil })
+	recorded := w.by.startRecording(ctx, func() (history.PendingChange, error) { return hookChange(w.call, s, was, now), nil })
 	mark, err := recorded()
 	if err != nil {
 		return notKept(&history.Mark{Missed: err})
@@ -120,7 +120,7 @@ func (w *committing) recordHookChange(ctx context.Context, s *toolcall.Target, w
 
 // oldForHooks returns the bytes that a change replaces, if the history has recorded it or is
 // turned off; nil for a new file, a secret one, and one that is not in memory.
-func (c *Change) oldForHooks(mark *history.Mark, old *fsys.File) []byte {
+func (c *Plan) oldForHooks(mark *history.Mark, old *fsys.File) []byte {
 	if old == nil || mark == nil || mark.ID() == "" && !mark.Off {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (w *committing) edited(names []string, old []byte) Edited {
 
 // beforeHooks runs the hooks before a change, once for a file. A large file is not kept in
 // memory for so long: it is loaded, and the change planned, again under the lock.
-func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target, c *Change) error {
+func (w *committing) beforeHooks(ctx context.Context, s *toolcall.Target, c *Plan) error {
 	names, before, _ := w.hooksFor(s)
 	if !before || w.hooksPassed == s.Path {
 		return nil

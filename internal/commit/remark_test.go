@@ -10,11 +10,11 @@ import (
 // What stays beside a file is called by what it is.
 func TestRemarksNameWhatStays(t *testing.T) {
 	for _, c := range []struct {
-		out  save.Outcome
+		out  save.Written
 		want string
 	}{
-		{save.Outcome{Left: []string{"/a/.f.tmp"}}, "old text could not be removed and lies in /a/.f.tmp"},
-		{save.Outcome{Saved: []string{"/a/f.fsmcp-saved"}}, "another program wrote meanwhile was kept as /a/f.fsmcp-saved"},
+		{save.Written{Left: []string{"/a/.f.tmp"}}, "old text could not be removed and lies in /a/.f.tmp"},
+		{save.Written{Saved: []string{"/a/f.fsmcp-saved"}}, "another program wrote meanwhile was kept as /a/f.fsmcp-saved"},
 	} {
 		text := strings.Join(remarks(c.out, nil), "\n")
 		if !strings.Contains(text, c.want) || len(c.out.Saved) == 0 && strings.Contains(text, "another program") {

@@ -93,7 +93,7 @@ func (in Installation) remedy(client clients.Client, file string, text []byte, e
 		return fmt.Sprintf("fsmcp config %s prints the entry of this program.", client.Name)
 	}
 	if e.Named && file == client.File(in.System, in.Dirs[0]) {
-		if _, err := client.Merge(text, clients.Server{Program: in.Program, Dirs: in.Dirs}); err == nil {
+		if _, err := client.Merge(text, clients.Launch{Program: in.Program, Dirs: in.Dirs}); err == nil {
 			return fmt.Sprintf("fsmcp config %s --write enters this program.", client.Name)
 		}
 	}

@@ -25,7 +25,7 @@ const versionDeadline = 5 * time.Second
 // languageServer is a language server that fsmcp knows or that the settings name, and the
 // result of the look for it.
 type languageServer struct {
-	servers.Server
+	servers.KnownServer
 	named   bool   // the settings name it
 	path    string // of its program; "" if there is none that may run
 	why     string // the reason then, as the rest of a sentence
@@ -36,7 +36,7 @@ type languageServer struct {
 
 // FindServer returns the absolute name of a language server's program and the environment
 // that it gets, or why there is none.
-type FindServer func(lsp.Server) (program string, env []string, err error)
+type FindServer func(lsp.LanguageServer) (program string, env []string, err error)
 
 // LanguageServers checks the language servers: those that are found, and those that are
 // missing although the settings name them or a project in the workspace is one of theirs.
@@ -71,7 +71,7 @@ func serversOff(cfg settings.Config, find FindServer) Check {
 	c := Check{Name: NameLanguages, Status: Skip, Detail: "off: no answer says what a change broke"}
 	var found []string
 	for _, s := range servers.Known() {
-		if _, _, err := find(s.Server); err == nil {
+		if _, _, err := find(s.LanguageServer); err == nil {
 			found = append(found, s.Name)
 		}
 	}
@@ -83,11 +83,11 @@ func serversOff(cfg settings.Config, find FindServer) Check {
 }
 
 // lookAtServer looks for a language server's program, and asks a known one for its version.
-func lookAtServer(s lsp.Server, find FindServer) languageServer {
+func lookAtServer(s lsp.LanguageServer, find FindServer) languageServer {
 	of, _ := servers.ByName(s.Name)
 	known := slices.Equal(s.Command, of.Command)
-	of.Server = s
-	l := languageServer{Server: of}
+	of.LanguageServer = s
+	l := languageServer{KnownServer: of}
 	program, env, err := find(s)
 	if err != nil {
 		l.why = notFound(s.Command[0], err)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestLanguageServers(t *testing.T) {
-	none := func(lsp.Server) (string, []string, error) { return "", nil, exec.ErrNotFound }
+	none := func(lsp.LanguageServer) (string, []string, error) { return "", nil, exec.ErrNotFound }
 	cfg, _, err := settings.New(settings.Flags{}, settings.System{Getenv: func(string) string { return "" }}, 1000)
 	if err != nil {
 		t.Fatal(err)

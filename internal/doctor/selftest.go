@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Server is the program that the self-test starts.
-type Server struct {
+// TestedProgram is the program that the self-test starts.
+type TestedProgram struct {
 	Path string
 	Args []string // with the name of the program; the workspace is added
 	Env  []string // the whole environment, without folders for the user's files
@@ -44,7 +44,7 @@ func (e era) String() string {
 // SelfTest starts the server in a temporary folder in each era of the protocol, and has it
 // list its tools and write, read and edit a file. The server has a home of its own there,
 // so that no settings, history or cache of the user take part.
-func SelfTest(ctx context.Context, s Server) (checks []Check) {
+func SelfTest(ctx context.Context, s TestedProgram) (checks []Check) {
 	for _, e := range eras {
 		c := Check{Name: NameSelfTest, Status: OK}
 		start := time.Now()
@@ -60,7 +60,7 @@ func SelfTest(ctx context.Context, s Server) (checks []Check) {
 }
 
 // try runs the test in one era.
-func (s Server) try(ctx context.Context, e era) (err error) {
+func (s TestedProgram) try(ctx context.Context, e era) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Deadline)
 	defer cancel()
 	dir, err := os.MkdirTemp(s.Temp, "fsmcp-doctor-")
@@ -97,13 +97,13 @@ type conversation struct {
 	last   int // the id of the last request
 }
 
-func (s Server) start(ctx context.Context, e era, work, home string) (*conversation, error) {
+func (s TestedProgram) start(ctx context.Context, e era, work, home string) (*conversation, error) {
 	return begin(ctx, e, work, &exec.Cmd{Path: s.Path, Args: append(slices.Clone(s.Args), work), Env: append(slices.Clone(s.Env), s.Home(home)...)})
 }
 
 // Serves starts a server in a folder and has it list its tools. The error is the last sentence
 // that the server wrote, if it wrote one.
-func (s Server) Serves(dir string, args, env []string) error {
+func (s TestedProgram) Serves(dir string, args, env []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Deadline)
 	defer cancel()
 	c, err := begin(ctx, eras[0], dir, &exec.Cmd{Path: s.Path, Args: append([]string{"fsmcp"}, args...), Env: env})

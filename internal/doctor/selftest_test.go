@@ -42,7 +42,7 @@ func TestSelfTestFails(t *testing.T) {
 				deadline = 300 * time.Millisecond
 			}
 			start := time.Now()
-			checks := SelfTest(context.Background(), Server{
+			checks := SelfTest(context.Background(), TestedProgram{
 				Path: program, Args: []string{"server"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Temp: temp, Deadline: deadline,
 				Home: func(string) []string { return nil },
 			})
@@ -61,8 +61,8 @@ func TestSelfTestFails(t *testing.T) {
 			}
 		})
 	}
-	gone := SelfTest(context.Background(), Server{Path: "/no/such/program", Temp: t.TempDir(), Deadline: time.Second, Args: []string{"x"}, Home: func(string) []string { return nil }})
+	gone := SelfTest(context.Background(), TestedProgram{Path: "/no/such/program", Temp: t.TempDir(), Deadline: time.Second, Args: []string{"x"}, Home: func(string) []string { return nil }})
 	says(t, gone[0], Fail, "does not start")
-	nowhere := SelfTest(context.Background(), Server{Path: "/bin/true", Temp: "/no/such/folder", Deadline: time.Second, Args: []string{"x"}})
+	nowhere := SelfTest(context.Background(), TestedProgram{Path: "/bin/true", Temp: "/no/such/folder", Deadline: time.Second, Args: []string{"x"}})
 	says(t, nowhere[0], Fail, "/no/such/folder")
 }

@@ -30,11 +30,11 @@ const maxFrames = 1 << 20
 func (s *Store) Batch() *Batch { return &Batch{s: s} }
 
 // Keep is Store.Keep but for the write, which comes with Flush.
-func (b *Batch) Keep(ctx context.Context, c Change) (*Mark, error) {
+func (b *Batch) Keep(ctx context.Context, c PendingChange) (*Mark, error) {
 	return b.s.kept(ctx, c, b.keep)
 }
 
-func (b *Batch) keep(ctx context.Context, c Change, settings Settings) (*Mark, error) {
+func (b *Batch) keep(ctx context.Context, c PendingChange, settings Settings) (*Mark, error) {
 	file := c.Old != nil
 	if file && c.Size > maxFrames || c.Operation == OpEdit {
 		if err := b.Flush(); err != nil {

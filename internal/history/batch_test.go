@@ -25,7 +25,7 @@ func TestBatchAsEachAlone(t *testing.T) {
 			var marks []*Mark
 			for i := range 60 {
 				content := []byte(strings.Repeat(fmt.Sprint("line ", rng.IntN(20), "\n"), rng.IntN(4)*rng.IntN(200)))
-				c := Change{Names: []string{fmt.Sprintf("/w/f%d", rng.IntN(9))}, Session: "s", Tool: "Delete", Group: "g", Gone: true}
+				c := PendingChange{Names: []string{fmt.Sprintf("/w/f%d", rng.IntN(9))}, Session: "s", Tool: "Delete", Group: "g", Gone: true}
 				switch rng.IntN(4) {
 				case 0:
 					c.Operation, c.To = OpMove, fmt.Sprintf("/w/to%d", i)
@@ -107,7 +107,7 @@ func (k *kept) spell() string {
 // says so.
 func TestBatchThatCannotBeWritten(t *testing.T) {
 	k := newKept(t)
-	change := Change{Names: []string{"/w/f"}, Operation: OpMove, To: "/w/to"}
+	change := PendingChange{Names: []string{"/w/f"}, Operation: OpMove, To: "/w/to"}
 	batch := k.Batch()
 	mark, err := batch.Keep(context.Background(), change)
 	if err != nil || mark.ID() != "" {
@@ -131,7 +131,7 @@ func TestBatchThatCannotBeWritten(t *testing.T) {
 func TestBatchGivenUp(t *testing.T) {
 	k := newKept(t)
 	batch := k.Batch()
-	mark, err := batch.Keep(context.Background(), Change{Names: []string{"/w/f"}, Operation: OpMove, To: "/w/to"})
+	mark, err := batch.Keep(context.Background(), PendingChange{Names: []string{"/w/f"}, Operation: OpMove, To: "/w/to"})
 	if err != nil {
 		t.Fatal(err)
 	}

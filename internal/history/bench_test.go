@@ -36,7 +36,7 @@ func BenchmarkKeep(b *testing.B) {
 					was = nil
 				}
 				put := fmt.Appendf(nil, "%08d", i)
-				c := Change{Names: []string{path}, Session: "abc", Tool: "Edit", Call: "12", Old: bytes.NewReader(now), Size: int64(len(now)), From: now, Was: was,
+				c := PendingChange{Names: []string{path}, Session: "abc", Tool: "Edit", Call: "12", Old: bytes.NewReader(now), Size: int64(len(now)), From: now, Was: was,
 					Splices: []span.Splice{{Start: 5000, End: 5008, New: put}}}
 				next := bytes.Clone(now)
 				copy(next[5000:], put)

@@ -29,8 +29,8 @@ type deposited struct {
 }
 
 // RemovalChange describes the removal of an item to a Store. The caller adds what makes it.
-func RemovalChange(k save.Kept) Change {
-	c := Change{Names: []string{k.Path}, Operation: OpDelete, Meta: &k.Meta, Stamp: k.Stamp, Gone: true}
+func RemovalChange(k save.Kept) PendingChange {
+	c := PendingChange{Names: []string{k.Path}, Operation: OpDelete, Meta: &k.Meta, Stamp: k.Stamp, Gone: true}
 	if k.Kind == fsys.Regular {
 		c.Old, c.Size, c.From = k.Content, k.Stamp.Size, k.Raw
 	}
@@ -48,7 +48,7 @@ func (m *Mark) Deposit() save.Deposit {
 
 // deposit prepares the place of a file that is too large for a pack. On the file system of the
 // history the file itself is moved there; else it is copied now.
-func (s *Store) deposit(ctx context.Context, w *writer, c Change) (*deposited, save.Deposit, error) {
+func (s *Store) deposit(ctx context.Context, w *writer, c PendingChange) (*deposited, save.Deposit, error) {
 	none := save.Deposit{}
 	if settings := s.o.Settings(); c.Size > settings.MaxSize {
 		return nil, none, ErrTooLarge
@@ -75,7 +75,7 @@ func (s *Store) deposit(ctx context.Context, w *writer, c Change) (*deposited, s
 }
 
 // copyInto copies a file into its deposit, and syncs it.
-func copyInto(root *os.Root, d *deposited, c Change) (err error) {
+func copyInto(root *os.Root, d *deposited, c PendingChange) (err error) {
 	f, err := root.OpenFile(d.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -171,7 +171,7 @@ func TestFollow(t *testing.T) {
 		return filepath.Join(string(filepath.Separator), "w", filepath.FromSlash(name))
 	}
 	move := func(from, to string) {
-		mark, err := s.Keep(t.Context(), Change{Names: []string{path(from)}, Operation: OpMove, To: path(to)})
+		mark, err := s.Keep(t.Context(), PendingChange{Names: []string{path(from)}, Operation: OpMove, To: path(to)})
 		if err != nil {
 			t.Fatal(err)
 		}

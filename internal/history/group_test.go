@@ -13,7 +13,7 @@ func TestGroup(t *testing.T) {
 	s := openStore(t, dir)
 	group := NewGroup()
 	var marks []*Mark
-	for _, c := range []Change{
+	for _, c := range []PendingChange{
 		{Names: []string{"/w/a"}, Tool: "MultiEdit", Old: bytes.NewReader([]byte("x")), Size: 1, From: []byte("x"), Gone: true},
 		{Names: []string{"/w/b"}, Operation: OpMove, To: "/w/\xffc", NewDirs: 2},
 	} {

@@ -59,7 +59,7 @@ func placesOf(old io.ReaderAt, size int64, splices []span.Splice) (places []plac
 }
 
 // places stores the places of a change, as a line of JSON and their bytes behind it.
-func (w *writer) places(c Change, most int64) (*object, error) {
+func (w *writer) places(c PendingChange, most int64) (*object, error) {
 	places, kept := placesOf(c.Old, c.Size, c.Splices)
 	size, gone := int64(0), int64(0)
 	for _, p := range places {

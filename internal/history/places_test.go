@@ -18,7 +18,7 @@ const padded = WholeLimit + 1
 // keepPlaces notes a change of a large file and gives its new bytes.
 func keepPlaces(t *testing.T, s *Store, old []byte, splices ...span.Splice) []byte {
 	t.Helper()
-	m, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: bytes.NewReader(old), Size: padded, Splices: splices})
+	m, err := s.Keep(context.Background(), PendingChange{Names: []string{"/big"}, Old: bytes.NewReader(old), Size: padded, Splices: splices})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestTooMuchIsNotKept(t *testing.T) {
 	s := openStore(t, t.TempDir(), func(o *Options) {
 		o.Settings = func() Settings { return Settings{Required: true, MaxSize: 1000, MaxAge: testMaxAge} }
 	})
-	_, err := s.Keep(context.Background(), Change{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []span.Splice{{End: 2000}}})
+	_, err := s.Keep(context.Background(), PendingChange{Names: []string{"/big"}, Old: io.NewSectionReader(nil, 0, 0), Size: padded, Splices: []span.Splice{{End: 2000}}})
 	if !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%v", err)
 	}

@@ -89,8 +89,8 @@ func (s *Store) evict(dir string, settings Settings) {
 	s.tidying.Go(run)
 }
 
-// Change is a change that is about to be made.
-type Change struct {
+// PendingChange is a change that is about to be made.
+type PendingChange struct {
 	// Names are all names of the file; the last one is resolved and absolute.
 	Names []string
 	// Session, Tool, Call and Group say what makes the change, as in an Entry.
@@ -115,10 +115,10 @@ type Change struct {
 	Was, Is *Sum
 }
 
-func (c Change) path() string { return c.Names[len(c.Names)-1] }
+func (c PendingChange) path() string { return c.Names[len(c.Names)-1] }
 
 // line returns the line of the change, without what is stored for it.
-func (c Change) line() line {
+func (c PendingChange) line() line {
 	l := line{
 		Session: c.Session, Tool: c.Tool, Call: c.Call, Group: c.Group, Operation: c.Operation,
 		Path: c.path(), To: c.To, NewDirs: c.NewDirs, Meta: c.Meta, Pending: true,
@@ -196,10 +196,12 @@ func (s *Store) Secret(names []string) bool { return s.o.Secret != nil && s.o.Se
 // Keep stores the bytes that a change replaces, and notes the change. The caller holds the
 // file's lock and makes the change right afterwards. An error is a *KeepError, and the
 // change must then not be made.
-func (s *Store) Keep(ctx context.Context, c Change) (*Mark, error) { return s.kept(ctx, c, s.keep) }
+func (s *Store) Keep(ctx context.Context, c PendingChange) (*Mark, error) {
+	return s.kept(ctx, c, s.keep)
+}
 
 // kept calls keep unless the settings or the file's names forbid it.
-func (s *Store) kept(ctx context.Context, c Change, keep func(context.Context, Change, Settings) (*Mark, error)) (*Mark, error) {
+func (s *Store) kept(ctx context.Context, c PendingChange, keep func(context.Context, PendingChange, Settings) (*Mark, error)) (*Mark, error) {
 	if s.Secret(c.Names) {
 		return &Mark{Secret: true}, nil
 	}
@@ -230,7 +232,7 @@ func (s *Store) age(ctx context.Context, settings Settings) {
 	})
 }
 
-func (s *Store) keep(ctx context.Context, c Change, settings Settings) (*Mark, error) {
+func (s *Store) keep(ctx context.Context, c PendingChange, settings Settings) (*Mark, error) {
 	w, err := s.writer(ctx, settings)
 	if err != nil {
 		return nil, err
@@ -265,7 +267,7 @@ func (s *Store) Rescue(ctx context.Context, path string, content io.ReaderAt, si
 	if size > WholeLimit {
 		return "", ErrTooLarge
 	}
-	mark, err := s.Keep(ctx, Change{Names: []string{path}, Tool: ToolOutside, Old: content, Size: size, Gone: true})
+	mark, err := s.Keep(ctx, PendingChange{Names: []string{path}, Tool: ToolOutside, Old: content, Size: size, Gone: true})
 	switch {
 	case err != nil:
 		return "", err

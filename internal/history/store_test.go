@@ -54,7 +54,7 @@ func openStore(t testing.TB, dir string, change ...func(*Options)) *Store {
 // keep notes a change from old to new bytes; nil stands for no file.
 func keep(t testing.TB, s *Store, path string, old, new []byte) *Mark {
 	t.Helper()
-	c := Change{Names: []string{path}, Session: "s", Tool: "Edit", Call: "1", Gone: new == nil}
+	c := PendingChange{Names: []string{path}, Session: "s", Tool: "Edit", Call: "1", Gone: new == nil}
 	if old != nil {
 		c.Old, c.Size, c.From = bytes.NewReader(old), int64(len(old)), old
 	}
@@ -282,7 +282,7 @@ func TestVoidIsNotListed(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	keep(t, s, "/a", []byte("1"), []byte("2"))
-	m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Old: strings.NewReader("2"), Size: 1, Splices: []span.Splice{{End: 1, New: []byte("3")}}})
+	m, err := s.Keep(context.Background(), PendingChange{Names: []string{"/a"}, Old: strings.NewReader("2"), Size: 1, Splices: []span.Splice{{End: 1, New: []byte("3")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestSecretsLeaveNothing(t *testing.T) {
 	s := openStore(t, dir, func(o *Options) {
 		o.Secret = func(names []string) bool { return strings.HasSuffix(names[0], ".env") }
 	})
-	c := Change{Names: []string{"/w/.env", "/w/real"}, Old: strings.NewReader("canary"), Size: 6, Splices: []span.Splice{{End: 6, New: []byte("x")}}}
+	c := PendingChange{Names: []string{"/w/.env", "/w/real"}, Old: strings.NewReader("canary"), Size: 6, Splices: []span.Splice{{End: 6, New: []byte("x")}}}
 	m, err := s.Keep(context.Background(), c)
 	if err != nil || !m.Secret || m.ID() != "" {
 		t.Fatalf("%v, %v", m, err)
@@ -350,7 +350,7 @@ func TestCannotKeep(t *testing.T) {
 		s := openStore(t, dir, func(o *Options) {
 			o.Settings = func() Settings { return Settings{Required: required, MaxSize: testMaxSize, MaxAge: testMaxAge} }
 		})
-		m, err := s.Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
+		m, err := s.Keep(context.Background(), PendingChange{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
 		failed := (*KeepError)(nil)
 		if required && !errors.As(err, &failed) {
 			t.Errorf("required, and %v", err)
@@ -391,7 +391,7 @@ func TestFolderIsNoLink(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, Folder)); err != nil {
 		t.Skipf("!!! NOT TESTED: no link can be made: %v !!!", err)
 	}
-	_, err := openStore(t, dir).Keep(context.Background(), Change{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
+	_, err := openStore(t, dir).Keep(context.Background(), PendingChange{Names: []string{"/a"}, Splices: []span.Splice{{New: []byte("x")}}})
 	if err == nil || folderSize(t, elsewhere) > 0 {
 		t.Errorf("it was followed: %v", err)
 	}
@@ -422,7 +422,7 @@ func TestCalls(t *testing.T) {
 	s := openStore(t, dir)
 	path := "/w/\xff\"line\nbreak"
 	begin := time.Now()
-	m, err := s.Keep(context.Background(), Change{Names: []string{path}, Session: "ab12", Tool: "Write", Call: `"x"`, Splices: []span.Splice{{New: nil}}})
+	m, err := s.Keep(context.Background(), PendingChange{Names: []string{path}, Session: "ab12", Tool: "Write", Call: `"x"`, Splices: []span.Splice{{New: nil}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,7 +440,7 @@ func TestFileCutMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	for _, size := range []int64{10, 11} { // the first one is the control
-		c := Change{Names: []string{"/a"}, Old: strings.NewReader("ten bytes."), Size: size, Was: new(Sum), Gone: true}
+		c := PendingChange{Names: []string{"/a"}, Old: strings.NewReader("ten bytes."), Size: size, Was: new(Sum), Gone: true}
 		m, err := s.Keep(context.Background(), c)
 		if (err != nil) != (size == 11) {
 			t.Errorf("%d bytes: %v", size, err)

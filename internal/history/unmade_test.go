@@ -40,7 +40,7 @@ func (u *unmade) put(name, text string) {
 
 // edit notes an edit, and does not say that it was made.
 func (u *unmade) edit(name, old, now string) *Mark {
-	c := Change{Names: []string{u.path(name)}, Gone: now == "-"}
+	c := PendingChange{Names: []string{u.path(name)}, Gone: now == "-"}
 	if old != "-" {
 		c.Old, c.Size, c.From = bytes.NewReader([]byte(old)), int64(len(old)), []byte(old)
 	}
@@ -50,7 +50,7 @@ func (u *unmade) edit(name, old, now string) *Mark {
 	return u.keep(c)
 }
 
-func (u *unmade) keep(c Change) *Mark {
+func (u *unmade) keep(c PendingChange) *Mark {
 	u.t.Helper()
 	m, err := u.s.Keep(context.Background(), c)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestUnmadeBeforeOthers(t *testing.T) {
 	}
 	u := newUnmade(t)
 	u.edit("d/f", "old", "new")
-	u.keep(Change{Names: []string{u.path("d")}, Operation: OpMove, To: u.path("e")}).Done()
+	u.keep(PendingChange{Names: []string{u.path("d")}, Operation: OpMove, To: u.path("e")}).Done()
 	if err := os.Mkdir(u.path("e"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestUnmadeNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	move := u.keep(Change{Names: []string{u.path("f")}, Operation: OpMove, To: u.path("g"), Stamp: stamp})
+	move := u.keep(PendingChange{Names: []string{u.path("f")}, Operation: OpMove, To: u.path("g"), Stamp: stamp})
 	if n := u.listed(move); n != 0 {
 		t.Error("a move that was not made is listed")
 	}
@@ -189,7 +189,7 @@ func TestUnmadeNames(t *testing.T) {
 	if n := u.listed(move); n != 1 {
 		t.Error("a move that was made is not listed")
 	}
-	clone := u.keep(Change{Names: []string{u.path("g")}, Operation: OpCopy, To: u.path("h"), Stamp: stamp})
+	clone := u.keep(PendingChange{Names: []string{u.path("g")}, Operation: OpCopy, To: u.path("h"), Stamp: stamp})
 	if n := u.listed(move, clone); n != 1 {
 		t.Error("a copy that was not made is listed")
 	}

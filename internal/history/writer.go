@@ -257,7 +257,7 @@ func (w *writer) learn(path string, o *object) {
 }
 
 // states stores the file as it is and as it will be.
-func (w *writer) states(c Change, l *line) error {
+func (w *writer) states(c PendingChange, l *line) error {
 	old, err := c.oldBytes()
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (w *writer) states(c Change, l *line) error {
 }
 
 // oldBytes returns the bytes that the change replaces; nil if there is no file.
-func (c Change) oldBytes() ([]byte, error) {
+func (c PendingChange) oldBytes() ([]byte, error) {
 	if c.From != nil || c.Size == 0 {
 		return c.From, nil
 	}

@@ -100,7 +100,7 @@ func (w *workspace) path(name string) string { return filepath.Join(w.dir, filep
 // the change's id.
 func (w *workspace) change(name, old, now string) string {
 	w.Helper()
-	c := history.Change{Names: []string{w.path(name)}, Tool: "Edit", Session: "s", Splices: []span.Splice{{End: int64(len(old)), New: []byte(now)}}}
+	c := history.PendingChange{Names: []string{w.path(name)}, Tool: "Edit", Session: "s", Splices: []span.Splice{{End: int64(len(old)), New: []byte(now)}}}
 	if old != "" {
 		c.Old, c.Size, c.From = strings.NewReader(old), int64(len(old)), []byte(old)
 	}

@@ -31,7 +31,7 @@ func TestFollowedCallDoesNotWait(t *testing.T) {
 	close(followed)
 	end := p.client.Begin(p.path("a.go"))
 	p.write("a.go", "y\nbad\n")
-	p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte("y\n"), Now: []byte("y\nbad\n"), Followed: followed})
+	p.client.Changed(t.Context(), FileChange{Path: p.path("a.go"), Old: []byte("y\n"), Now: []byte("y\nbad\n"), Followed: followed})
 	end()
 	if got := p.client.Report(10_000); got != "" {
 		t.Errorf("before the server has answered: %q", got)
@@ -152,7 +152,7 @@ func TestRoomOfAReport(t *testing.T) {
 	p := newProject(t, f)
 	p.begin()
 	p.write("a.go", "x\n")
-	p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte("x\n"), Now: []byte(strings.Repeat("bad"+strings.Repeat("x", 100)+"\n", 9))})
+	p.client.Changed(t.Context(), FileChange{Path: p.path("a.go"), Old: []byte("x\n"), Now: []byte(strings.Repeat("bad"+strings.Repeat("x", 100)+"\n", 9))})
 	if got := p.client.Report(100); got != "" {
 		t.Errorf("%q", got)
 	}
@@ -172,7 +172,7 @@ func TestRoomBesideAProblemThatIsGone(t *testing.T) {
 	long := "bad" + strings.Repeat("d", 280) + "\n"
 	p.edit("a.go", "x\n")
 	p.edit("a.go", long)
-	p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte(long), Now: []byte("bad1\n")})
+	p.client.Changed(t.Context(), FileChange{Path: p.path("a.go"), Old: []byte(long), Now: []byte("bad1\n")})
 	const want = "fake no longer reports 1 problem that it reported before.\nfake reports 1 new error:\na.go:1:1: undefined: bad1"
 	if got := p.client.Report(250); got != want {
 		t.Errorf("%q, not %q", got, want)
@@ -187,7 +187,7 @@ func TestProblemsOfAnEarlierText(t *testing.T) {
 	p.edit("a.go", "x\n")
 	change := func(old, now string, followed chan struct{}) {
 		p.write("a.go", now)
-		p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte(old), Now: []byte(now), Followed: followed})
+		p.client.Changed(t.Context(), FileChange{Path: p.path("a.go"), Old: []byte(old), Now: []byte(now), Followed: followed})
 	}
 	change("x\n", "x bad1\n", nil)
 	block := make(chan struct{})

@@ -259,9 +259,9 @@ func newProject(t *testing.T, f *fake) *project {
 	}
 	p := &project{t: t, dir: dir, fake: f, notices: make(chan string, 100), ended: make(chan string, 100)}
 	p.write("go.mod", "")
-	server := []Server{{Name: "fake", Command: []string{"fake"}, Languages: map[string]string{".go": "go"}, RootMarkers: []string{"go.mod"}}}
+	server := []LanguageServer{{Name: "fake", Command: []string{"fake"}, Languages: map[string]string{".go": "go"}, RootMarkers: []string{"go.mod"}}}
 	p.client = New(Options{
-		Servers: func() []Server { return server },
+		Servers: func() []LanguageServer { return server },
 		Folders: func() []string { return []string{dir} },
 		Readable: func(name string) bool {
 			_, hidden := p.hidden.Load(name)
@@ -273,7 +273,7 @@ func newProject(t *testing.T, f *fake) *project {
 			}
 			return os.ReadFile(name)
 		},
-		Find:  func(Server) (string, []string, error) { return "fake", nil, nil },
+		Find:  func(LanguageServer) (string, []string, error) { return "fake", nil, nil },
 		Ended: func(_, _, why string) { p.ended <- why },
 	})
 	p.client.Notify = func(all ...string) {
@@ -310,7 +310,7 @@ func (p *project) edit(name, now string) string {
 	}
 	defer p.client.Begin(p.path(name))()
 	p.write(name, now)
-	p.client.Changed(p.t.Context(), Change{Path: p.path(name), Old: old, Now: []byte(now)})
+	p.client.Changed(p.t.Context(), FileChange{Path: p.path(name), Old: old, Now: []byte(now)})
 	return p.client.Report(10_000)
 }
 

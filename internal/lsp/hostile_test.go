@@ -421,8 +421,8 @@ func TestFilesOfAnotherProgram(t *testing.T) {
 
 // Without a server nothing is allocated, and no file is looked at.
 func TestNoServersCostNothing(t *testing.T) {
-	c := New(Options{Servers: func() []Server { return nil }})
-	change := Change{Path: "/w/a.go", Old: []byte("a"), Now: []byte("b")}
+	c := New(Options{Servers: func() []LanguageServer { return nil }})
+	change := FileChange{Path: "/w/a.go", Old: []byte("a"), Now: []byte("b")}
 	if n := testing.AllocsPerRun(100, func() {
 		if c.Wants(change.Path) {
 			t.Error("wanted")

@@ -16,8 +16,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
-// Server is one language server that may be used.
-type Server struct {
+// LanguageServer is one language server that may be used.
+type LanguageServer struct {
 	// Name is the server's name in answers and settings.
 	Name string
 	// Command is its program and the arguments. Options.Find looks for the program.
@@ -36,7 +36,7 @@ type Server struct {
 type Options struct {
 	// Servers returns the servers that may be used now. It is asked at each change, and must
 	// cost nothing if there are none.
-	Servers func() []Server
+	Servers func() []LanguageServer
 	// Folders returns the workspace folders, by names without links.
 	Folders func() []string
 	// Readable reports whether the caller may read a file without a question.
@@ -46,7 +46,7 @@ type Options struct {
 	Read func(name string, most int64) ([]byte, error)
 	// Find returns the absolute name of a server's program and the environment it gets, just
 	// before it starts. A server whose program is not found is not used.
-	Find func(s Server) (program string, env []string, err error)
+	Find func(s LanguageServer) (program string, env []string, err error)
 	// Ended notes why a run of a server ended. What servers write to their standard error
 	// goes nowhere: it may hold text of files.
 	Ended func(server, root, why string)
@@ -118,8 +118,8 @@ func New(o Options) *Client {
 	return &Client{o: o, t: usualTiming, start: startProgram, processes: make(map[projectKey]*process), changing: make(map[string]int)}
 }
 
-// Change is one change of a file that was made.
-type Change struct {
+// FileChange is one change of a file that was made.
+type FileChange struct {
 	Path string // resolved
 	// Old are the bytes before; nil for a new file.
 	Old, Now []byte
@@ -153,7 +153,7 @@ func (c *Client) Wants(path string) bool {
 	if c.active.Load() {
 		c.retire(servers)
 	}
-	return slices.ContainsFunc(servers, func(s Server) bool { return s.language(path) != "" })
+	return slices.ContainsFunc(servers, func(s LanguageServer) bool { return s.language(path) != "" })
 }
 
 // Renamed has the servers look at once at what a call has done to files and folders: moved, copied
@@ -173,11 +173,11 @@ func (c *Client) Renamed(paths []string) {
 }
 
 // retire ends the processes of all servers but these.
-func (c *Client) retire(servers []Server) {
+func (c *Client) retire(servers []LanguageServer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, p := range c.processes {
-		if !slices.ContainsFunc(servers, func(s Server) bool { return reflect.DeepEqual(s, p.server) }) {
+		if !slices.ContainsFunc(servers, func(s LanguageServer) bool { return reflect.DeepEqual(s, p.server) }) {
 			c.end(key)
 		}
 	}
@@ -193,19 +193,19 @@ func (c *Client) end(key projectKey) {
 }
 
 // language returns the languageId of a file; "" for one that the server is not for.
-func (s Server) language(path string) string {
+func (s LanguageServer) language(path string) string {
 	return s.Languages[strings.ToLower(filepath.Ext(path))]
 }
 
 // isSource reports whether changes of a file with such a name may matter to the server.
-func (s Server) isSource(name string) bool {
+func (s LanguageServer) isSource(name string) bool {
 	return s.language(name) != "" || slices.Contains(s.RootMarkers, name)
 }
 
 // Changed tells the servers of a file of a change. It returns once they have reported on it,
 // at the latest after the wait of a change, and at once if a server is still starting or has
 // not caught up with an earlier change. The problems are in the next Report.
-func (c *Client) Changed(ctx context.Context, change Change) {
+func (c *Client) Changed(ctx context.Context, change FileChange) {
 	began := time.Now()
 	servers := c.o.Servers()
 	old, okOld := asText(change.Old)
@@ -248,7 +248,7 @@ type delivered struct {
 
 // root returns the nearest folder above a file that holds a root marker, inside the
 // outermost workspace folder that holds the file.
-func (c *Client) root(s Server, path string) (root string, ok bool) {
+func (c *Client) root(s LanguageServer, path string) (root string, ok bool) {
 	top := ""
 	for _, folder := range c.o.Folders() {
 		if fsys.Within(folder, path) && (top == "" || len(folder) < len(top)) {
@@ -271,7 +271,7 @@ func (c *Client) root(s Server, path string) (root string, ok bool) {
 
 // deliver gives a change to the process of a server in a root, which is started if it is not
 // running. wait is false if no wait is worth while.
-func (c *Client) deliver(s Server, root string, d delivery) (w delivered, wait bool) {
+func (c *Client) deliver(s LanguageServer, root string, d delivery) (w delivered, wait bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

@@ -25,7 +25,7 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := Server{Languages: map[string]string{".x": "x"}, RootMarkers: []string{"x.mod"}}
+	s := LanguageServer{Languages: map[string]string{".x": "x"}, RootMarkers: []string{"x.mod"}}
 	before := make(map[string]fileTime)
 	look := func(want string, busy ...string) {
 		t.Helper()
@@ -103,12 +103,12 @@ func TestCallsAfterAnOutsideChange(t *testing.T) {
 	p.write("outside.go", "x\n")
 	first := make(chan bool)
 	go func() {
-		p.client.Changed(t.Context(), Change{Path: p.path("a.go"), Old: []byte("x\n"), Now: []byte("x bad1\n")})
+		p.client.Changed(t.Context(), FileChange{Path: p.path("a.go"), Old: []byte("x\n"), Now: []byte("x bad1\n")})
 		close(first)
 	}()
 	<-reported
 	time.AfterFunc(50*time.Millisecond, func() { close(held) })
-	p.client.Changed(t.Context(), Change{Path: p.path("b.go"), Now: []byte("bad2\n")})
+	p.client.Changed(t.Context(), FileChange{Path: p.path("b.go"), Now: []byte("bad2\n")})
 	text := p.client.Report(10_000)
 	<-first
 	if got, want := text, "fake reports 2 new errors:\na.go:1:3: undefined: bad1\nb.go:1:1: undefined: bad2"; got != want {

@@ -18,7 +18,7 @@ import (
 // are guarded by the Client's lock.
 type process struct {
 	client *Client
-	server Server
+	server LanguageServer
 	root   string
 
 	used    int // when it was used last, in changes

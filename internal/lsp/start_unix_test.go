@@ -33,17 +33,17 @@ while :; do sleep 300; done`
 	}
 	notes := make(chan string, 100)
 	c := New(Options{
-		Servers: func() []Server {
-			return []Server{{Name: "stub", Command: []string{"stub"}, Languages: map[string]string{".go": "go"}, RootMarkers: []string{"go.mod"}}}
+		Servers: func() []LanguageServer {
+			return []LanguageServer{{Name: "stub", Command: []string{"stub"}, Languages: map[string]string{".go": "go"}, RootMarkers: []string{"go.mod"}}}
 		},
 		Folders:  func() []string { return []string{dir} },
 		Readable: func(string) bool { return true },
 		Read:     func(name string, _ int64) ([]byte, error) { return os.ReadFile(name) },
-		Find:     func(Server) (string, []string, error) { return script, nil, nil },
+		Find:     func(LanguageServer) (string, []string, error) { return script, nil, nil },
 		Ended:    func(_, _, why string) { notes <- why },
 	})
 	began := time.Now()
-	c.Changed(t.Context(), Change{Path: filepath.Join(dir, "a.go"), Now: []byte("x")})
+	c.Changed(t.Context(), FileChange{Path: filepath.Join(dir, "a.go"), Now: []byte("x")})
 	if took := time.Since(began); took > mostDelay {
 		t.Errorf("the change took %v", took)
 	}

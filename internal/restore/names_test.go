@@ -93,7 +93,7 @@ func (w *workspace) move(group, from, to string, copy bool) {
 	w.check(err)
 	defer n.Close()
 	a, b := w.entry(from), w.entry(to)
-	change := history.Change{Names: a.Names, Operation: history.OpMove, To: b.Path, Group: group, Tool: "Move", Session: "s", NewDirs: len(b.MissingDirs()), Stamp: a.Stamp}
+	change := history.PendingChange{Names: a.Names, Operation: history.OpMove, To: b.Path, Group: group, Tool: "Move", Session: "s", NewDirs: len(b.MissingDirs()), Stamp: a.Stamp}
 	do := n.Move
 	if copy {
 		change.Operation, do = history.OpCopy, n.Copy
@@ -143,7 +143,7 @@ func (w *workspace) delete(group string, names ...string) {
 // edit changes a file, and records it.
 func (w *workspace) edit(group, name, old, now string) {
 	w.Helper()
-	c := history.Change{Names: []string{w.path(name)}, Tool: "Edit", Session: "s", Group: group, Splices: []span.Splice{{End: int64(len(old)), New: []byte(now)}}}
+	c := history.PendingChange{Names: []string{w.path(name)}, Tool: "Edit", Session: "s", Group: group, Splices: []span.Splice{{End: int64(len(old)), New: []byte(now)}}}
 	c.Old, c.Size, c.From = strings.NewReader(old), int64(len(old)), []byte(old)
 	mark, err := w.history.Keep(context.Background(), c)
 	w.check(err)

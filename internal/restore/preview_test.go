@@ -82,7 +82,7 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 // created records that a change creates a file, and writes it.
 func (w *workspace) created(name, content string) {
 	w.Helper()
-	mark, err := w.history.Keep(w.Context(), history.Change{Names: []string{w.path(name)}, Tool: "Write", Session: "s", Splices: []span.Splice{{New: []byte(content)}}})
+	mark, err := w.history.Keep(w.Context(), history.PendingChange{Names: []string{w.path(name)}, Tool: "Write", Session: "s", Splices: []span.Splice{{New: []byte(content)}}})
 	w.check(err)
 	mark.Done()
 	w.check(os.WriteFile(w.path(name), []byte(content), 0o644))

@@ -48,7 +48,7 @@ func (s *create) publish() error {
 func (s *create) verify() error { return s.new.readBack() }
 
 // rollBack removes the new file and the folders that were made for it.
-func (s *create) rollBack(cause error) (out Outcome, err error) {
+func (s *create) rollBack(cause error) (out Written, err error) {
 	err = cause
 	if s.public {
 		out, err = s.removePublished(cause)
@@ -64,10 +64,10 @@ func (s *create) rollBack(cause error) (out Outcome, err error) {
 
 // removePublished removes a new file that the file system did not keep as it was written. One
 // that another program has written to since is kept beside it.
-func (s *create) removePublished(cause error) (out Outcome, err error) {
+func (s *create) removePublished(cause error) (out Written, err error) {
 	now, err := sys.Stat(s.at.sys, s.new.dir, s.at.base)
 	if sys.Is(err, syscall.ENOENT) || err == nil && !now.SameFile(s.new.stamp) {
-		return Outcome{}, cause
+		return Written{}, cause
 	}
 	switch {
 	case err != nil:
@@ -77,12 +77,12 @@ func (s *create) removePublished(cause error) (out Outcome, err error) {
 		out, err = s.at.keepUnknown(s.new.dir, s.at.base)
 	}
 	if err != nil {
-		return Outcome{}, &IOError{Op: "remove", Path: s.at.path, Err: cause, Changed: true}
+		return Written{}, &IOError{Op: "remove", Path: s.at.path, Err: cause, Changed: true}
 	}
 	return out, cause
 }
 
-func (s *create) finish() Outcome {
+func (s *create) finish() Written {
 	synced := s.dirs.sync()
 	out := s.new.outcome(nil, synced)
 	out.Created, out.CreatedDirs = true, s.dirs.paths

@@ -163,7 +163,7 @@ func (s *exchange) sync() (err error) {
 	return nil
 }
 
-func (s *exchange) finish() Outcome {
+func (s *exchange) finish() Written {
 	out := s.new.outcome(s.old, s.synced)
 	s.at.removeDisplaced(s.new.name, &out)
 	s.handOn()
@@ -171,13 +171,13 @@ func (s *exchange) finish() Outcome {
 	return out
 }
 
-func (s *exchange) rollBack(cause error) (out Outcome, err error) {
+func (s *exchange) rollBack(cause error) (out Written, err error) {
 	if cause == errNoExchange {
-		return Outcome{}, cause // rename takes over the staged file
+		return Written{}, cause // rename takes over the staged file
 	}
 	defer s.discard()
 	if !s.public {
-		return Outcome{}, cause
+		return Written{}, cause
 	}
 	return s.swapBack(cause)
 }
@@ -189,7 +189,7 @@ const maxSwaps = 100
 // must be our own. If it is not, another program has renamed a still newer file over ours
 // meanwhile, which must not be covered by the one put back: swap once more. A file that is
 // left over in the end is kept, unless it is our own, untouched.
-func (s *exchange) swapBack(cause error) (Outcome, error) {
+func (s *exchange) swapBack(cause error) (Written, error) {
 	published := s.new.stamp // the file that we last put under the target's name
 	displaced, statErr := sys.Stat(s.at.sys, s.at.dir, s.new.name)
 	for range maxSwaps {
@@ -218,23 +218,23 @@ func (s *exchange) swapBack(cause error) (Outcome, error) {
 
 // keepBoth leaves the new bytes in place, which could not be taken back, and keeps the
 // displaced file.
-func (s *exchange) keepBoth(cause error) (Outcome, error) {
+func (s *exchange) keepBoth(cause error) (Written, error) {
 	out, err := s.at.keepUnknown(s.at.dir, s.new.name)
 	if err != nil {
-		out = Outcome{}
+		out = Written{}
 	}
 	return out, &IOError{Op: "exchange", Path: s.at.path, Err: cause, Changed: true}
 }
 
 // keepDisplaced removes our own file if it is untouched, and keeps any other. The error is
 // that of the file's stamp.
-func (s *exchange) keepDisplaced(displaced fsys.Stamp, err error) Outcome {
+func (s *exchange) keepDisplaced(displaced fsys.Stamp, err error) Written {
 	if sys.Is(err, syscall.ENOENT) {
-		return Outcome{}
+		return Written{}
 	}
 	if err == nil && s.new.untouched(s.new.name, displaced) {
 		s.new.ours = true // discard removes it
-		return Outcome{}
+		return Written{}
 	}
 	out, _ := s.at.keepUnknown(s.at.dir, s.new.name)
 	return out

@@ -179,7 +179,7 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 	})
 	do := whole
 	if c.new == "(missing)" {
-		do = func(s *Saver, path, _ string) (Outcome, error) { return removeFile(s, path) }
+		do = func(s *Saver, path, _ string) (Written, error) { return removeFile(s, path) }
 	}
 	if c.early {
 		do = c.begunEarly
@@ -206,12 +206,12 @@ func (c faultCase) try(t *testing.T, parent, name string, stays bool, fault func
 }
 
 // begunEarly replaces the content by way of Stage, or gives that up.
-func (c faultCase) begunEarly(s *Saver, path, content string) (Outcome, error) {
-	return transact(s, path, func(x *Txn) (Outcome, error) {
+func (c faultCase) begunEarly(s *Saver, path, content string) (Written, error) {
+	return transact(s, path, func(x *Txn) (Written, error) {
 		splices := []span.Splice{{End: int64(len(c.old)), New: []byte(content)}}
 		x.Stage(splices)
 		if c.old == c.new {
-			return Outcome{}, nil
+			return Written{}, nil
 		}
 		return x.Replace(context.Background(), splices)
 	})
@@ -236,7 +236,7 @@ func (c faultCase) folder(t *testing.T, parent string) (*testFolder, func()) {
 	return d, func() { os.RemoveAll(filepath.Dir(d.dir)) }
 }
 
-func (c faultCase) judge(t *testing.T, d *testFolder, name string, out Outcome, err error, stays bool) {
+func (c faultCase) judge(t *testing.T, d *testFolder, name string, out Written, err error, stays bool) {
 	t.Helper()
 	content := d.get(c.file)
 	var ioerr *IOError
@@ -274,7 +274,7 @@ func (c faultCase) inPlace() bool { return c.system.busy || c.links }
 
 // noStray: nothing but the file, its folders, and what was reported. Folders stay
 // where none can be removed.
-func (c faultCase) noStray(t *testing.T, d *testFolder, name string, out Outcome, folders bool) {
+func (c faultCase) noStray(t *testing.T, d *testFolder, name string, out Written, folders bool) {
 	t.Helper()
 	filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(d.dir, path)

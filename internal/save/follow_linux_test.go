@@ -162,8 +162,8 @@ func TestMetadataCopiedOnceIsLost(t *testing.T) {
 
 // The old text that cannot be removed is not called another program's.
 func TestOldTextThatStaysIsNamed(t *testing.T) {
-	for name, do := range map[string]func(*Saver, string) (Outcome, error){
-		"replace": func(s *Saver, path string) (Outcome, error) { return whole(s, path, "new") },
+	for name, do := range map[string]func(*Saver, string) (Written, error){
+		"replace": func(s *Saver, path string) (Written, error) { return whole(s, path, "new") },
 		"remove":  removeFile,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -157,7 +157,7 @@ const ourLine = "our line\n"
 // the given calls. One that is held back by the lease goes on when the write is over.
 func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 	t.Helper()
-	return meetDoing(t, parent, system, false, func(s *Saver, path string) (Outcome, error) {
+	return meetDoing(t, parent, system, false, func(s *Saver, path string) (Written, error) {
 		return change(s, path, func([]byte) ([]span.Splice, error) {
 			return []span.Splice{{Start: 0, End: 0, New: []byte(ourLine)}}, nil
 		})
@@ -166,7 +166,7 @@ func meet(t *testing.T, parent string, system poorer, meetings ...meeting) met {
 
 // meetDoing is meet for anything that is done to the file. rescue says that unknown bytes
 // are rescued, and count as saved.
-func meetDoing(t *testing.T, parent string, system poorer, rescue bool, do func(s *Saver, path string) (Outcome, error), meetings ...meeting) met {
+func meetDoing(t *testing.T, parent string, system poorer, rescue bool, do func(s *Saver, path string) (Written, error), meetings ...meeting) met {
 	t.Helper()
 	d := newTestFolderIn(t, parent)
 	defer os.RemoveAll(filepath.Dir(d.dir))

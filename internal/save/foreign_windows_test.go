@@ -50,8 +50,8 @@ var holders = map[string]struct {
 // made as soon as the program lets go.
 func TestHeldByAnother(t *testing.T) {
 	for name, c := range holders {
-		for what, change := range map[string]func(s *Saver, path string) (Outcome, error){
-			"replace": func(s *Saver, path string) (Outcome, error) { return whole(s, path, "newer") },
+		for what, change := range map[string]func(s *Saver, path string) (Written, error){
+			"replace": func(s *Saver, path string) (Written, error) { return whole(s, path, "newer") },
 			"remove":  removeFile,
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {

@@ -137,54 +137,54 @@ func resolve(path string) (*fsys.Target, error) {
 }
 
 // whole writes a file as Write does: lock, look, replace everything.
-func whole(s *Saver, path, content string) (Outcome, error) {
+func whole(s *Saver, path, content string) (Written, error) {
 	return change(s, path, func(old []byte) ([]span.Splice, error) {
 		return []span.Splice{{Start: 0, End: int64(len(old)), New: []byte(content)}}, nil
 	})
 }
 
 // change is one careful edit: what f makes of the old bytes is put in their place.
-func change(s *Saver, path string, f func(old []byte) ([]span.Splice, error)) (Outcome, error) {
-	return transact(s, path, func(x *Txn) (Outcome, error) {
+func change(s *Saver, path string, f func(old []byte) ([]span.Splice, error)) (Written, error) {
+	return transact(s, path, func(x *Txn) (Written, error) {
 		var old []byte
 		var err error
 		if x.Old() != nil {
 			if old, _, err = x.Old().ReadAll(1 << 30); err != nil {
-				return Outcome{}, err
+				return Written{}, err
 			}
 		}
 		c, err := f(old)
 		if err != nil {
-			return Outcome{}, err
+			return Written{}, err
 		}
 		return x.Replace(context.Background(), c)
 	})
 }
 
 // removeFile takes a file away.
-func removeFile(s *Saver, path string) (Outcome, error) {
-	return transact(s, path, func(x *Txn) (Outcome, error) { return x.Remove(context.Background()) })
+func removeFile(s *Saver, path string) (Written, error) {
+	return transact(s, path, func(x *Txn) (Written, error) { return x.Remove(context.Background()) })
 }
 
-func transact(s *Saver, path string, do func(x *Txn) (Outcome, error)) (Outcome, error) {
+func transact(s *Saver, path string, do func(x *Txn) (Written, error)) (Written, error) {
 	ctx := context.Background()
 	t, err := resolve(path)
 	if err != nil {
-		return Outcome{}, err
+		return Written{}, err
 	}
 	l, err := s.Lock(ctx, t)
 	t.Close()
 	if err != nil {
-		return Outcome{}, err
+		return Written{}, err
 	}
 	defer l.Unlock()
 	if t, err = resolve(path); err != nil {
-		return Outcome{}, err
+		return Written{}, err
 	}
 	defer t.Close()
 	x, err := s.Begin(ctx, t)
 	if err != nil {
-		return Outcome{}, err
+		return Written{}, err
 	}
 	defer x.Close()
 	return do(x)

@@ -69,10 +69,10 @@ func (s *inPlace) publish() error {
 
 func (s *inPlace) verify() error { return nil }
 
-func (s *inPlace) finish() Outcome {
+func (s *inPlace) finish() Written {
 	defer s.close()
 	s.restoreMode()
-	out := Outcome{InPlace: true, Stamp: s.old.was}
+	out := Written{InPlace: true, Stamp: s.old.was}
 	if s.why == nil {
 		out.SharedNames = int(s.old.was.Nlink) - 1
 	}
@@ -99,7 +99,7 @@ func (s *inPlace) finish() Outcome {
 // rollBack puts the old bytes back. If that fails too, the journal stays for the next start.
 // It also stays if another program has changed more than the end: its bytes are not written
 // over.
-func (s *inPlace) rollBack(cause error) (Outcome, error) {
+func (s *inPlace) rollBack(cause error) (Written, error) {
 	defer s.close()
 	modified := cause == ErrModified
 	if !s.begun || modified && s.written.Len() == 0 {
@@ -109,7 +109,7 @@ func (s *inPlace) rollBack(cause error) (Outcome, error) {
 		if s.journal != nil {
 			s.journal.remove()
 		}
-		return Outcome{}, cause
+		return Written{}, cause
 	}
 	failed := &IOError{Op: "write", Path: s.at.path, Err: cause}
 	var err error
@@ -126,16 +126,16 @@ func (s *inPlace) rollBack(cause error) (Outcome, error) {
 	}
 	if err != nil {
 		failed.Changed, failed.Mixed = true, true // the journal stays: the next start finishes the write
-		return Outcome{}, failed
+		return Written{}, failed
 	}
 	if s.old.was.Mode&sys.SetIDBits != 0 {
 		s.restoreMode()
 	}
 	s.journal.remove()
 	if modified {
-		return Outcome{}, ErrModified
+		return Written{}, ErrModified
 	}
-	return Outcome{}, failed
+	return Written{}, failed
 }
 
 func (s *inPlace) close() {

@@ -310,9 +310,9 @@ func (n *newFile) untouched(name string, now fsys.Stamp) bool {
 }
 
 // outcome describes a write that is done. (Windows sets a file's times when it is closed.)
-func (n *newFile) outcome(old *oldFile, synced bool) Outcome {
+func (n *newFile) outcome(old *oldFile, synced bool) Written {
 	n.closeForRename()
-	out := Outcome{Stamp: n.stamp, DurabilityUnknown: !synced, OwnerLost: n.ownerLost}
+	out := Written{Stamp: n.stamp, DurabilityUnknown: !synced, OwnerLost: n.ownerLost}
 	now, err := fsys.Stamp{}, error(nil)
 	if n.fd >= 0 {
 		now, err = n.at.sys.Fstat(n.fd)

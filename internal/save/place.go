@@ -64,13 +64,13 @@ func (p *place) syncFolder(dir int) bool {
 }
 
 // keepUnknown keeps a file of unknown bytes.
-func (p *place) keepUnknown(dir int, name string) (Outcome, error) {
+func (p *place) keepUnknown(dir int, name string) (Written, error) {
 	kept, err := p.s.keepUnknown(dir, p.folder(), name, p.base)
-	return Outcome{Saved: kept.saved, Rescued: kept.rescued}, err
+	return Written{Saved: kept.saved, Rescued: kept.rescued}, err
 }
 
 // removeDisplaced removes the old file under its temporary name.
-func (p *place) removeDisplaced(name string, out *Outcome) {
+func (p *place) removeDisplaced(name string, out *Written) {
 	if sys.Remove(p.sys, p.dir, name) != nil {
 		p.s.leftover.Store(true)
 		out.Left = []string{filepath.Join(p.folder(), name)}

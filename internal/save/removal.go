@@ -63,16 +63,16 @@ func (s *removal) verify() error {
 	return nil
 }
 
-func (s *removal) finish() Outcome {
-	out := Outcome{OtherNames: int(s.old.was.Nlink) - 1, DurabilityUnknown: !s.synced}
+func (s *removal) finish() Written {
+	out := Written{OtherNames: int(s.old.was.Nlink) - 1, DurabilityUnknown: !s.synced}
 	s.at.removeDisplaced(s.name, &out)
 	return out
 }
 
 // rollBack gives the file its name back, unless that is taken by now.
-func (s *removal) rollBack(cause error) (Outcome, error) {
+func (s *removal) rollBack(cause error) (Written, error) {
 	if !s.public {
-		return Outcome{}, cause
+		return Written{}, cause
 	}
 	out, err := s.at.giveBack(s.name, cause)
 	if err == nil {

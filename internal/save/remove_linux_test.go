@@ -68,7 +68,7 @@ func TestRescue(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			parent := memory(t)
 			for n := 0; ; n++ {
-				r := meetDoing(t, parent, poorer{}, true, func(s *Saver, path string) (Outcome, error) {
+				r := meetDoing(t, parent, poorer{}, true, func(s *Saver, path string) (Written, error) {
 					return change(s, path, func([]byte) ([]span.Splice, error) {
 						return []span.Splice{{Start: 0, End: 0, New: []byte(ourLine)}}, nil
 					})
@@ -87,7 +87,7 @@ func TestRescue(t *testing.T) {
 // In the worst case the displaced file goes to Rescue; if Rescue fails, or a program still
 // writes to the file, it stays a file.
 func TestRescueOrSave(t *testing.T) {
-	displace := func(t *testing.T, refuse error, act func(path string) func()) (d *testFolder, out Outcome, rescued []string, later func()) {
+	displace := func(t *testing.T, refuse error, act func(path string) func()) (d *testFolder, out Written, rescued []string, later func()) {
 		d = newTestFolderIn(t, memory(t))
 		path := d.put("f", "old")
 		renames := 0

@@ -44,7 +44,7 @@ func TestRemoveModified(t *testing.T) {
 			path := d.put("f", "old")
 			held := make(chan struct{})
 			var refused error
-			_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {
+			_, err := transact(d.save, path, func(x *Txn) (Written, error) {
 				go func() { refused = act(path); close(held) }()
 				until(t, "it is done, or held back until the end", func() bool {
 					select {

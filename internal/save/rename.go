@@ -46,7 +46,7 @@ func (s *rename) verify() error {
 	return s.new.readBack()
 }
 
-func (s *rename) finish() Outcome {
+func (s *rename) finish() Written {
 	out := s.new.outcome(s.old, s.at.syncFolder(s.at.dir))
 	s.handOn()
 	s.discard()
@@ -56,31 +56,31 @@ func (s *rename) finish() Outcome {
 // rollBack writes the old file again, from the descriptor that outlived its name. It keeps
 // the file that has the name by now, unless it is our own as we left it: another program may
 // have written to it since.
-func (s *rename) rollBack(cause error) (Outcome, error) {
+func (s *rename) rollBack(cause error) (Written, error) {
 	if cause == errNoReplace {
-		return Outcome{}, cause // twoRenames takes over the staged file
+		return Written{}, cause // twoRenames takes over the staged file
 	}
 	defer s.discard()
 	if !s.public {
-		return Outcome{}, cause
+		return Written{}, cause
 	}
 	changed := &IOError{Op: "restore", Path: s.at.path, Err: cause, Changed: true}
 	s.at.network = false // no further doubts
 	again := &replacement{at: s.at, old: s.old}
 	defer again.discard()
 	if again.stage(nil) != nil || again.new.linkTemporary(s.old) != nil {
-		return Outcome{}, changed
+		return Written{}, changed
 	}
 	kept := ""
 	if now, err := sys.Stat(s.at.sys, s.at.dir, s.at.base); err != nil || !s.new.untouched(s.at.base, now) {
 		if kept, err = s.moveAside(); err != nil {
-			return Outcome{}, changed
+			return Written{}, changed
 		}
 	}
 	if again.new.renameOver() != nil {
-		return Outcome{}, changed
+		return Written{}, changed
 	}
-	var out Outcome
+	var out Written
 	if kept != "" {
 		out, _ = s.at.keepUnknown(s.at.dir, kept)
 	}

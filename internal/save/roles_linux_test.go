@@ -469,7 +469,7 @@ func againstForeign(t *testing.T, how string) (lost int) {
 	t.Helper()
 	d := newTestFolderIn(t, memory(t))
 	d.open()
-	ours, theirs, saved, tried := d.struggle(how, runs(150), func(path, mark string) (Outcome, error) {
+	ours, theirs, saved, tried := d.struggle(how, runs(150), func(path, mark string) (Written, error) {
 		return change(d.save, path, func([]byte) ([]span.Splice, error) {
 			return []span.Splice{{Start: 0, End: 0, New: []byte(mark + "\n")}}, nil
 		})
@@ -493,7 +493,7 @@ func TestForeignProcessControl(t *testing.T) {
 	for _, how := range []string{"append", "rename"} {
 		t.Run("rename beside "+how, func(t *testing.T) {
 			d := newTestFolderIn(t, memory(t))
-			d.control(how, func(path, mark string) (Outcome, error) {
+			d.control(how, func(path, mark string) (Written, error) {
 				old, err := os.ReadFile(path)
 				if err == nil {
 					err = os.WriteFile(path+".temp", append([]byte(mark+"\n"), old...), 0o644)
@@ -501,14 +501,14 @@ func TestForeignProcessControl(t *testing.T) {
 				if err == nil {
 					err = os.Rename(path+".temp", path)
 				}
-				return Outcome{}, err
+				return Written{}, err
 			})
 		})
 	}
 	t.Run("exchange without lease", func(t *testing.T) {
 		d := newTestFolderIn(t, memory(t))
 		d.open(func(o *Options) { o.Sys = hooked{before: poorer{noLease: true}.before} })
-		d.control("append", func(path, mark string) (Outcome, error) {
+		d.control("append", func(path, mark string) (Written, error) {
 			return change(d.save, path, func([]byte) ([]span.Splice, error) {
 				return []span.Splice{{Start: 0, End: 0, New: []byte(mark + "\n")}}, nil
 			})
@@ -516,7 +516,7 @@ func TestForeignProcessControl(t *testing.T) {
 	})
 }
 
-func (d *testFolder) control(how string, write func(path, mark string) (Outcome, error)) {
+func (d *testFolder) control(how string, write func(path, mark string) (Written, error)) {
 	for range 50 { // until it has lost one
 		ours, theirs, saved, _ := d.struggle(how, 100, write)
 		if lost := missing(d.get("f")+saved, theirs); lost > 0 {
@@ -529,7 +529,7 @@ func (d *testFolder) control(how string, write func(path, mark string) (Outcome,
 
 // struggle has a foreign process write to the file while we edit it. It gives the
 // marks and lines that were reported, and the content of files kept.
-func (d *testFolder) struggle(how string, edits int, write func(path, mark string) (Outcome, error)) (ours, theirs []string, saved string, tried int) {
+func (d *testFolder) struggle(how string, edits int, write func(path, mark string) (Written, error)) (ours, theirs []string, saved string, tried int) {
 	d.t.Helper()
 	path := d.put("f", "")
 	a := play(d.t, how, path)

@@ -127,8 +127,8 @@ func (s *Saver) Close() error {
 	return s.state.end(s.leftover.Load())
 }
 
-// Outcome describes a write.
-type Outcome struct {
+// Written describes a write.
+type Written struct {
 	Stamp             fsys.Stamp // of the file as it is now
 	Created           bool
 	CreatedDirs       []string    // absolute, outermost first
@@ -156,7 +156,7 @@ func (s *Saver) random(n int) (string, error) {
 }
 
 // addState adds to an outcome that the state folder is not used.
-func (o *Outcome) addState(st *state) {
+func (o *Written) addState(st *state) {
 	if st.lost != nil {
 		o.NoState, o.StateInTemp = st.lost, st.path
 	}

@@ -200,7 +200,7 @@ func TestErrorsSpeak(t *testing.T) {
 // What has to be done before a change is, and where that fails nothing is changed,
 // however the file is written.
 func TestBefore(t *testing.T) {
-	replace := func(x *Txn) (Outcome, error) {
+	replace := func(x *Txn) (Written, error) {
 		size := int64(0)
 		if x.Old() != nil {
 			size = int64(len("old"))
@@ -210,7 +210,7 @@ func TestBefore(t *testing.T) {
 	for name, c := range map[string]struct {
 		options func(*Options)
 		prepare func(d *testFolder)
-		do      func(x *Txn) (Outcome, error)
+		do      func(x *Txn) (Written, error)
 		before  string
 		after   string
 	}{
@@ -220,7 +220,7 @@ func TestBefore(t *testing.T) {
 			os.Link(d.path("f"), d.path("g"))
 		}, replace, "old", "new"},
 		"create": {nil, func(*testFolder) {}, replace, "(missing)", "new"},
-		"remove": {nil, func(d *testFolder) { d.put("f", "old") }, func(x *Txn) (Outcome, error) { return x.Remove(t.Context()) }, "old", "(missing)"},
+		"remove": {nil, func(d *testFolder) { d.put("f", "old") }, func(x *Txn) (Written, error) { return x.Remove(t.Context()) }, "old", "(missing)"},
 	} {
 		for _, why := range []error{nil, errors.New("no room")} {
 			t.Run(fmt.Sprint(name, " ", why), func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestBefore(t *testing.T) {
 				c.prepare(d)
 				names := d.names()
 				asked := 0
-				_, err := transact(d.save, d.path("f"), func(x *Txn) (Outcome, error) {
+				_, err := transact(d.save, d.path("f"), func(x *Txn) (Written, error) {
 					x.Before(func() error {
 						asked++
 						d.want("f", c.before)

@@ -80,7 +80,7 @@ func TestSplicesOfLongFiles(t *testing.T) {
 				slices.Sort(cuts)
 				c := []span.Splice{{Start: cuts[0], End: cuts[1], New: noise(sys.BufferSize + 3)}, {Start: cuts[2], End: cuts[3], New: []byte("short")}}
 				path := d.put("f", string(old))
-				_, err := transact(d.save, path, func(x *Txn) (Outcome, error) { return x.Replace(t.Context(), c) })
+				_, err := transact(d.save, path, func(x *Txn) (Written, error) { return x.Replace(t.Context(), c) })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -84,7 +84,7 @@ func (s stepping) verify() error {
 	return s.after("verify")
 }
 
-func (s stepping) finish() Outcome {
+func (s stepping) finish() Written {
 	out := s.strategy.finish()
 	s.after("finish")
 	return out
@@ -113,7 +113,7 @@ func (c strategyCase) folder(t *testing.T, act func(call)) *testFolder {
 
 // change runs the driver until it comes to the case's strategy, with after called behind
 // that one's steps.
-func (c strategyCase) change(d *testFolder, after func(s strategy, step string) error) (Outcome, error) {
+func (c strategyCase) change(d *testFolder, after func(s strategy, step string) error) (Written, error) {
 	file, err := resolve(d.path("f"))
 	if err != nil {
 		panic(err)

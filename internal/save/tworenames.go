@@ -77,7 +77,7 @@ func (s *twoRenames) verify() error {
 	return nil
 }
 
-func (s *twoRenames) finish() Outcome {
+func (s *twoRenames) finish() Written {
 	out := s.new.outcome(s.old, s.synced)
 	s.at.removeDisplaced(s.away, &out)
 	s.entry.done()
@@ -87,7 +87,7 @@ func (s *twoRenames) finish() Outcome {
 
 // rollBack gives the old file its name back. The file that has the name by now is kept,
 // unless it is our own as we left it.
-func (s *twoRenames) rollBack(cause error) (out Outcome, err error) {
+func (s *twoRenames) rollBack(cause error) (out Written, err error) {
 	defer s.discard()
 	if s.entry != nil {
 		defer s.entry.close()
@@ -134,7 +134,7 @@ func (s *twoRenames) clearName() (kept string, err error) {
 // giveBack gives a file under a temporary name the target's name back, unless that is taken
 // by now: then the file is kept. The error says that the target's name is missing if neither
 // could be done.
-func (p *place) giveBack(name string, cause error) (Outcome, error) {
+func (p *place) giveBack(name string, cause error) (Written, error) {
 	var now fsys.Stamp
 	now, err := sys.Stat(p.sys, p.dir, name)
 	if err == nil {
@@ -142,7 +142,7 @@ func (p *place) giveBack(name string, cause error) (Outcome, error) {
 	}
 	if err == nil {
 		p.syncFolder(p.dir)
-		return Outcome{}, nil
+		return Written{}, nil
 	}
 	out, lost := p.keepUnknown(p.dir, name)
 	if sys.Is(err, syscall.EEXIST) && lost == nil {

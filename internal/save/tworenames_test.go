@@ -43,7 +43,7 @@ func (o oneName) Offers() (exchange, inPlace bool) { return false, false }
 
 // twoRenamesOf makes a change of the file f, with before called ahead of each rename and
 // removal of the change itself.
-func twoRenamesOf(d *testFolder, before func() error) (Outcome, error) {
+func twoRenamesOf(d *testFolder, before func() error) (Written, error) {
 	armed := false
 	d.open(func(o *Options) {
 		o.Sys = oneName{sys.New(nil), func() error {
@@ -55,12 +55,12 @@ func twoRenamesOf(d *testFolder, before func() error) (Outcome, error) {
 	})
 	file, err := resolve(d.path("f"))
 	if err != nil {
-		return Outcome{}, err
+		return Written{}, err
 	}
 	defer file.Close()
 	x, err := d.save.Begin(context.Background(), file)
 	if err != nil {
-		return Outcome{}, err
+		return Written{}, err
 	}
 	defer x.Close()
 	s := &twoRenames{replacement: &replacement{at: x.at, old: x.old}}

@@ -115,10 +115,10 @@ func (x *Txn) Stage(c []span.Splice) {
 
 // Replace puts the old content with the splices applied in place of the old one
 // and reports what it did. With ErrModified, ErrExists and ErrVanished the other
-// program's bytes are in place, with *IOError those that it says; Outcome.Saved
+// program's bytes are in place, with *IOError those that it says; Written.Saved
 // counts in either case. A ctx that is done stops it before it begins, never
 // halfway. A transaction is good for one Replace.
-func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Outcome, error) {
+func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Written, error) {
 	if x.early != nil {
 		return x.change(ctx, x.early, c)
 	}
@@ -127,9 +127,9 @@ func (x *Txn) Replace(ctx context.Context, c []span.Splice) (Outcome, error) {
 
 // Remove takes the file away, with the same promises as Replace: the file that
 // goes is the one that was compared, or none.
-func (x *Txn) Remove(ctx context.Context) (Outcome, error) {
+func (x *Txn) Remove(ctx context.Context) (Written, error) {
 	if x.old == nil {
-		return Outcome{}, ErrVanished
+		return Written{}, ErrVanished
 	}
 	return x.change(ctx, &removal{at: x.at, old: x.old}, nil)
 }
@@ -163,20 +163,20 @@ type strategy interface {
 	verify() error
 	// rollBack undoes what the steps so far have done, keeps bytes that exist nowhere
 	// else, and returns the error to be reported, which is usually cause.
-	rollBack(cause error) (Outcome, error)
+	rollBack(cause error) (Written, error)
 	// finish removes what the change has left over, and describes the change.
-	finish() Outcome
+	finish() Written
 }
 
 // change is the driver: it holds the order of steps of every change, on every system. The
 // caller holds the Lock and the lease, and has compared the old file with what it expects;
 // it records the outcome and unlocks.
-func (x *Txn) change(ctx context.Context, s strategy, c []span.Splice) (out Outcome, err error) {
+func (x *Txn) change(ctx context.Context, s strategy, c []span.Splice) (out Written, err error) {
 	if err := ctx.Err(); err != nil {
-		return Outcome{}, err
+		return Written{}, err
 	}
 	if x.used {
-		return Outcome{}, errUsed
+		return Written{}, errUsed
 	}
 	x.used = true
 	size := int64(0)
@@ -185,7 +185,7 @@ func (x *Txn) change(ctx context.Context, s strategy, c []span.Splice) (out Outc
 		size = x.old.was.Size
 	}
 	if !span.Fit(c, size) {
-		return Outcome{}, errSplices
+		return Written{}, errSplices
 	}
 	for s != nil {
 		out, err = x.try(s, c)
@@ -209,7 +209,7 @@ func (x *Txn) stage(s strategy, c []span.Splice) error {
 }
 
 // try changes the file in one way.
-func (x *Txn) try(s strategy, c []span.Splice) (Outcome, error) {
+func (x *Txn) try(s strategy, c []span.Splice) (Written, error) {
 	err := x.stage(s, c)
 	if err == nil && x.before != nil {
 		err = x.before() // the history has the old bytes

@@ -381,7 +381,7 @@ func TestKnownDigestIsNotWorkedOutAgain(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		path := d.put("f", string(old))
 		now = time.Unix(0, stampAt(t, path).Ctime) // just now: its stamp proves nothing yet
-		_, err := transact(d.save, path, func(x *Txn) (Outcome, error) {
+		_, err := transact(d.save, path, func(x *Txn) (Written, error) {
 			if known {
 				x.Known(int64(len(old)), func() [32]byte { return sha256.Sum256(old) })
 			}

@@ -104,7 +104,7 @@ func TestWindowsShowPartsOfTheWhole(t *testing.T) {
 }
 
 func summary(g *Grepped) string {
-	s := fmt.Sprintf("%d files, %d lines, more %v, %+v", g.TotalFiles, g.TotalMatches, g.More, g.Outcome)
+	s := fmt.Sprintf("%d files, %d lines, more %v, %+v", g.TotalFiles, g.TotalMatches, g.More, g.Coverage)
 	for _, f := range g.Files {
 		s += fmt.Sprintf("\n%s %d %v %+v", f.Path, f.Count, f.Recorded, f.Record.Stamp)
 		for _, l := range f.Lines[:min(len(f.Lines), 5)] {
@@ -235,7 +235,7 @@ func TestTimeRunsOutWithinAFile(t *testing.T) {
 				continue
 			}
 			if mode != FilesOnly && (found.Complete || len(found.Partly) != 1 || found.Partly[0].Searched >= found.Partly[0].Size) {
-				t.Errorf("%s, mode %d: it does not say how far it came: %+v", name, mode, found.Outcome)
+				t.Errorf("%s, mode %d: it does not say how far it came: %+v", name, mode, found.Coverage)
 			}
 			if lines := found.Files[0].Lines; mode == Content && (len(lines) < 2 || string(lines[1].Parts[0].Text) != "needle 2") {
 				t.Errorf("%s: lines %v", name, lines)

@@ -30,7 +30,7 @@ func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, 
 	if err != nil {
 		return nil, err
 	}
-	found := &Found{Outcome: run.end()}
+	found := &Found{Coverage: run.end()}
 	found.Total, _ = g.found.counts()
 	found.Folders = g.folderCount()
 	for _, r := range q.Window.shown(g.found.sorted()) {

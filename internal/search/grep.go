@@ -35,7 +35,7 @@ func (s *Searcher) grep(ctx context.Context, scope *Scope, g *grepper) (*Grepped
 	g.everyDocument = len(scope.Starts) == 1 && scope.Starts[0].Kind == fsys.Regular
 	var err error
 	if len(scope.Starts) == 1 && scope.Starts[0].Kind == fsys.Regular {
-		out.Outcome, err = s.grepStart(ctx, scope, g)
+		out.Coverage, err = s.grepStart(ctx, scope, g)
 	} else {
 		var roots []*root
 		if roots, err = s.roots(scope); err != nil {
@@ -44,7 +44,7 @@ func (s *Searcher) grep(ctx context.Context, scope *Scope, g *grepper) (*Grepped
 		defer closeRoots(roots)
 		var run *run
 		run, err = s.walk(ctx, scope, g, roots)
-		out.Outcome = g.outcome(run)
+		out.Coverage = g.outcome(run)
 	}
 	if err != nil {
 		return nil, err
@@ -69,23 +69,23 @@ func left(within time.Duration, began time.Time) time.Duration {
 }
 
 // grepStart searches a scope that is one file.
-func (s *Searcher) grepStart(ctx context.Context, scope *Scope, g *grepper) (Outcome, error) {
+func (s *Searcher) grepStart(ctx context.Context, scope *Scope, g *grepper) (Coverage, error) {
 	start := scope.Starts[0]
 	if s.neverSearched(start) != NotLeftOut {
-		return Outcome{}, ErrNeverSearched
+		return Coverage{}, ErrNeverSearched
 	}
 	if start.NotHere() {
-		return Outcome{}, fsys.ErrNotHere
+		return Coverage{}, fsys.ErrNotHere
 	}
 	f, err := start.Open()
 	if err != nil {
-		return Outcome{}, err
+		return Coverage{}, err
 	}
 	return s.grepFile(ctx, scope, g, f, result{start: start})
 }
 
 // grepFile searches one open file, which it closes.
-func (s *Searcher) grepFile(ctx context.Context, scope *Scope, g *grepper, f *fsys.File, of result) (Outcome, error) {
+func (s *Searcher) grepFile(ctx context.Context, scope *Scope, g *grepper, f *fsys.File, of result) (Coverage, error) {
 	run, err := s.walk(ctx, scope, g, nil, &batch{close: func() { f.Close() }, search: func(w *worker) {
 		if err := g.search(w, f, of, nil); err != nil {
 			w.run.addUnreadable(of.path())
@@ -172,7 +172,7 @@ func (g *grepper) search(w *worker, f *fsys.File, of result, e *entry) error {
 }
 
 // outcome ends the search and returns its outcome.
-func (g *grepper) outcome(run *run) Outcome {
+func (g *grepper) outcome(run *run) Coverage {
 	g.takeOpen()
 	o := run.end()
 	g.mu.Lock()

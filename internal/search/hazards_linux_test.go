@@ -233,7 +233,7 @@ func TestCancelledAndLateSearches(t *testing.T) {
 	scope := y.scope()
 	q := GrepQuery{Pattern: "([a-z]+ ){5}[q]x", Mode: Counts}
 	whole, err := y.Grep(context.Background(), scope, q)
-	if err != nil || whole.Files == nil && whole.Outcome.Files != 2000 || !whole.Complete {
+	if err != nil || whole.Files == nil && whole.Coverage.Files != 2000 || !whole.Complete {
 		t.Fatalf("%+v, %v", whole, err)
 	}
 	for after := time.Duration(0); after < 50*time.Millisecond; after += 5 * time.Millisecond {
@@ -253,7 +253,7 @@ func TestCancelledAndLateSearches(t *testing.T) {
 	calls := 0
 	late.Progress = func(p Progress) { calls++ }
 	got, err := y.Grep(context.Background(), late, q)
-	if err != nil || got.Complete || len(got.NotSearched) == 0 || len(got.NotSearched) > maxNamed || got.Outcome.Files >= 2000 {
+	if err != nil || got.Complete || len(got.NotSearched) == 0 || len(got.NotSearched) > maxNamed || got.Coverage.Files >= 2000 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	before := runtime.NumGoroutine()

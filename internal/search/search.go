@@ -97,8 +97,8 @@ type Window struct {
 	MaxBytes int
 }
 
-// Outcome says how much of the scope was searched.
-type Outcome struct {
+// Coverage says how much of the scope was searched.
+type Coverage struct {
 	// Complete is false if the time ran out.
 	Complete bool
 	// NotSearched are folders that were left out because the time ran out, absolute and
@@ -162,7 +162,7 @@ type Found struct {
 	Total, Folders int
 	// More: something follows behind the window.
 	More bool
-	Outcome
+	Coverage
 }
 
 // Match is a name that a Glob found.
@@ -208,7 +208,7 @@ type Grepped struct {
 	TotalFiles, TotalMatches int
 	// More: something follows behind the window.
 	More bool
-	Outcome
+	Coverage
 }
 
 // FileMatches is a file with a match.

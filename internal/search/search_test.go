@@ -123,7 +123,7 @@ func (y *tree) names(s Scope, pattern string) (names []string) {
 	}
 	slices.Sort(names)
 	if found.Total != len(names) || !found.Complete || found.More {
-		y.Errorf("%s: %d of %d, %+v", pattern, len(names), found.Total, found.Outcome)
+		y.Errorf("%s: %d of %d, %+v", pattern, len(names), found.Total, found.Coverage)
 	}
 	return names
 }

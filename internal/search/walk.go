@@ -19,7 +19,7 @@ import (
 
 const (
 	batchFiles   = 32                     // files that a worker takes at a time
-	maxNamed     = 20                     // names in each list of an Outcome
+	maxNamed     = 20                     // names in each list of a Coverage
 	maxNamedSize = 256                    // bytes of the name of a folder that was left out; for a longer one a folder above it is named
 	grace        = 20 * time.Millisecond  // for workers to notice the end
 	reportEvery  = 100 * time.Millisecond // between calls of Progress
@@ -158,7 +158,7 @@ type run struct {
 	batches []*batch
 	active  map[*worker]*node
 	pending int // folders and batches that are waiting or worked on
-	outcome Outcome
+	outcome Coverage
 	missed  missedNames
 	ignored atomic.Bool
 
@@ -167,7 +167,7 @@ type run struct {
 	report   sync.Mutex
 }
 
-// missedNames are names for an Outcome.
+// missedNames are names for a Coverage.
 type missedNames struct {
 	names []string
 	more  int
@@ -539,7 +539,7 @@ func (r *run) progress() {
 }
 
 // end returns the outcome of the walk.
-func (r *run) end() Outcome {
+func (r *run) end() Coverage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := r.outcome

@@ -16,7 +16,7 @@ type LSP struct {
 	Auto bool // the known ones that are found
 	// Servers are those that the settings name, in that order, completed from the table of
 	// known ones. Their programs are not looked for yet.
-	Servers []lsp.Server
+	Servers []lsp.LanguageServer
 	From    string // the settings file that names it; "" if none does
 }
 
@@ -24,13 +24,13 @@ type LSP struct {
 func (l LSP) Off() bool { return !l.Auto && len(l.Servers) == 0 }
 
 // Allowed lists the servers that may be started where their programs are found.
-func (l LSP) Allowed() []lsp.Server {
+func (l LSP) Allowed() []lsp.LanguageServer {
 	if !l.Auto {
 		return l.Servers
 	}
-	var all []lsp.Server
+	var all []lsp.LanguageServer
 	for _, s := range servers.Known() {
-		all = append(all, s.Server)
+		all = append(all, s.LanguageServer)
 	}
 	return all
 }
@@ -42,7 +42,7 @@ func takeLSP(v hujson.Value) (any, bool) {
 	var named LSP
 	ok := members(v, func(name string, v hujson.Value) bool {
 		server, ok := takeServer(name, v)
-		named.Servers = slices.DeleteFunc(named.Servers, func(s lsp.Server) bool { return s.Name == name })
+		named.Servers = slices.DeleteFunc(named.Servers, func(s lsp.LanguageServer) bool { return s.Name == name })
 		named.Servers = append(named.Servers, server)
 		return ok
 	})
@@ -50,9 +50,9 @@ func takeLSP(v hujson.Value) (any, bool) {
 }
 
 // takeServer reads one server. What a known one does not say is as in the table.
-func takeServer(name string, v hujson.Value) (lsp.Server, bool) {
+func takeServer(name string, v hujson.Value) (lsp.LanguageServer, bool) {
 	of, _ := servers.ByName(name)
-	s := of.Server
+	s := of.LanguageServer
 	s.Name = name
 	ok := members(v, func(field string, v hujson.Value) bool {
 		switch field {

@@ -278,9 +278,9 @@ func values() map[string]struct {
 		keyClipboard.path:  yes,
 		keyLSP.path: {map[string]any{
 			`"off"`: LSP{}, `"auto"`: LSP{Auto: true, From: "/f"}, "{}": LSP{},
-			`{"gopls": {}, "rust-analyzer": {"command": ["~/bin/ra", "-v"]}}`: LSP{Servers: []lsp.Server{knownServer("gopls", nil), knownServer("rust-analyzer", []string{"~/bin/ra", "-v"})}, From: "/f"},
-			`{"x": {"command": ["x-ls"], "extensions": {".x": "ex"}}}`:        LSP{Servers: []lsp.Server{{Name: "x", Command: []string{"x-ls"}, Languages: map[string]string{".x": "ex"}}}, From: "/f"},
-			`{"clangd": {"extensions": {".cu": "cuda"}, "rootMarkers": []}}`:  LSP{Servers: []lsp.Server{{Name: "clangd", Command: []string{"clangd"}, Languages: map[string]string{".cu": "cuda"}}}, From: "/f"},
+			`{"gopls": {}, "rust-analyzer": {"command": ["~/bin/ra", "-v"]}}`: LSP{Servers: []lsp.LanguageServer{knownServer("gopls", nil), knownServer("rust-analyzer", []string{"~/bin/ra", "-v"})}, From: "/f"},
+			`{"x": {"command": ["x-ls"], "extensions": {".x": "ex"}}}`:        LSP{Servers: []lsp.LanguageServer{{Name: "x", Command: []string{"x-ls"}, Languages: map[string]string{".x": "ex"}}}, From: "/f"},
+			`{"clangd": {"extensions": {".cu": "cuda"}, "rootMarkers": []}}`:  LSP{Servers: []lsp.LanguageServer{{Name: "clangd", Command: []string{"clangd"}, Languages: map[string]string{".cu": "cuda"}}}, From: "/f"},
 		}, []string{`"on"`, "true", "null", "[]", `{"x": {}}`, `{"": {"command": ["x"], "extensions": {".x": "x"}}}`, `{"x": {"command": ["x"]}}`, `{"x": {"extensions": {".x": "x"}}}`, `{"gopls": "auto"}`, `{"gopls": {"comand": ["x"]}}`,
 			`{"gopls": {"command": []}}`, `{"gopls": {"command": [""]}}`, `{"gopls": {"command": "gopls"}}`, `{"gopls": {"extensions": {}}}`, `{"gopls": {"extensions": {"go": "go"}}}`, `{"gopls": {"extensions": {".go": ""}}}`, `{"gopls": {"extensions": [".go"]}}`, `{"gopls": {"extensions": {"./go": "go"}}}`,
 			`{"gopls": {"rootMarkers": "go.mod"}}`, `{"gopls": {"rootMarkers": [""]}}`, `{"gopls": {"rootMarkers": ["a/go.mod"]}}`}},
@@ -301,12 +301,12 @@ func values() map[string]struct {
 }
 
 // knownServer returns a known server, with another command if that is not nil.
-func knownServer(name string, command []string) lsp.Server {
+func knownServer(name string, command []string) lsp.LanguageServer {
 	s, _ := servers.ByName(name)
 	if command != nil {
 		s.Command = command
 	}
-	return s.Server
+	return s.LanguageServer
 }
 
 // asFile writes a key with its value as a file has it.

@@ -23,7 +23,7 @@ import (
 const beforeRoom = 1 << 10
 
 // extend plans a Write behind what a file holds. It replaces nothing, so that no gate is asked.
-func (w *writing) extend(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (w *writing) extend(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	if toolcall.IsNotebook(s) {
 		return nil, refusal.New(refusal.IsNotebook, s.Name())
 	}
@@ -47,7 +47,7 @@ func (w *writing) extend(ctx context.Context, s *toolcall.Target, old *fsys.File
 
 // extend plans a Write behind what a file in memory holds, as a pure function of the file, its
 // record and the content.
-func extend(g gate.Gate, content string) (*commit.Change, error) {
+func extend(g gate.Gate, content string) (*commit.Plan, error) {
 	s, c := g.Target, g.File
 	content = withBreaks(content, c.Doc.EOL)
 	raw, err := c.Doc.Enc.Encode(content)
@@ -91,7 +91,7 @@ func afterOutsideChange(g gate.Gate) (rec state.Record, shown span.Set, note str
 
 // extendLarge plans a Write behind what a file holds that is not read into memory. Its
 // beginning tells the encoding and the line breaks, as it does for Read.
-func (w *writing) extendLarge(ctx context.Context, s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Change, error) {
+func (w *writing) extendLarge(ctx context.Context, s *toolcall.Target, old *fsys.File, stamp fsys.Stamp) (*commit.Plan, error) {
 	if err := writable(s, old); err != nil {
 		return nil, err
 	}

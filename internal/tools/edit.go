@@ -48,7 +48,7 @@ type editing struct {
 }
 
 // Plan implements commit.Planner.
-func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	w, session := e.writing, e.writing.call.Session
 	switch {
 	case old == nil && (toolcall.IsNotebook(s) || e.args.OldString != ""):
@@ -74,7 +74,7 @@ func (e *editing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 }
 
 // planLoaded plans the edit on a file that is loaded for it.
-func (e *editing) planLoaded(ctx context.Context, s *toolcall.Target, old *fsys.File) (p editPlan, change *commit.Change, err error) {
+func (e *editing) planLoaded(ctx context.Context, s *toolcall.Target, old *fsys.File) (p editPlan, change *commit.Plan, err error) {
 	g, err := e.writing.load(ctx, s, old)
 	if err != nil {
 		return p, nil, err
@@ -88,7 +88,7 @@ func (e *editing) planLoaded(ctx context.Context, s *toolcall.Target, old *fsys.
 }
 
 // fillEmpty plans new_string as the content of a file that has none.
-func (e *editing) fillEmpty(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (e *editing) fillEmpty(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	content := e.args.NewString
 	stamp, err := old.Stamp()
 	switch {
@@ -173,7 +173,7 @@ func (e editPlan) find() (f matches, err error) {
 }
 
 // plan plans the edit.
-func (e *editPlan) plan() (*commit.Change, error) {
+func (e *editPlan) plan() (*commit.Plan, error) {
 	f, miss := e.find()
 	e.rule = f.res.Rule
 	replaced := span.Replaced(f.splices)
@@ -203,7 +203,7 @@ func (e *editPlan) plan() (*commit.Change, error) {
 }
 
 // replacing plans splices of a file; rec is its record.
-func (e editPlan) replacing(rec state.Record, f matches) (*commit.Change, error) {
+func (e editPlan) replacing(rec state.Record, f matches) (*commit.Plan, error) {
 	s, c := e.gate.Target, e.gate.File
 	head := e.head(len(f.res.Splices), f.res.Rule)
 	region, lines := changes.Region(c.Doc, f.res.Splices, len(head)+len(s.Note()))
@@ -256,7 +256,7 @@ func (e editPlan) most() int {
 }
 
 // unmatched refuses an edit that the engine did not make; rec is the record of the file.
-func (e editPlan) unmatched(rec state.Record, err error) (*commit.Change, error) {
+func (e editPlan) unmatched(rec state.Record, err error) (*commit.Plan, error) {
 	c, old, name := e.gate.File, e.args.OldString, e.gate.Target.Name()
 	if many := (*edit.AmbiguousError)(nil); errors.As(err, &many) {
 		return commit.Refused(e.gate.Ambiguous(rec, e.args.Line, many))
@@ -294,7 +294,7 @@ func rawSplices(d *text.Doc, splices []span.Splice) ([]span.Splice, error) {
 // edit.whenChanged says refuse. Even then it does so after a hook before this edit, which would
 // change the file again at each try. All that it replaces has to be
 // in text that was shown and did not change. The answer reports the outside change. ok is false if the edit cannot be made so: the gate then refuses it.
-func (e editPlan) applyToChangedFile(f matches) (change *commit.Change, ok bool) {
+func (e editPlan) applyToChangedFile(f matches) (change *commit.Plan, ok bool) {
 	s, c := e.gate.Target, e.gate.File
 	if s.Hidden || c.HasText() { // the answer could not tell the change
 		return nil, false

@@ -461,11 +461,11 @@ func TestHooksAreShownTheOldBytes(t *testing.T) {
 
 // listing is a history that only lists what it is given, and may be full.
 type listing struct {
-	kept []history.Change
+	kept []history.PendingChange
 	full error
 }
 
-func (l *listing) Keep(_ context.Context, c history.Change) (*history.Mark, error) {
+func (l *listing) Keep(_ context.Context, c history.PendingChange) (*history.Mark, error) {
 	if l.kept = append(l.kept, c); len(l.kept)%2 == 0 && l.full != nil { // only what hooks did
 		return nil, l.full
 	}

@@ -29,7 +29,7 @@ func (s *serversOf) Begin(path string) (end func()) {
 	return func() { s.changing[path]-- }
 }
 
-func (s *serversOf) Changed(_ context.Context, c lsp.Change) {
+func (s *serversOf) Changed(_ context.Context, c lsp.FileChange) {
 	old := "no file"
 	if c.Old != nil {
 		old = fmt.Sprintf("%q", c.Old)

@@ -92,7 +92,7 @@ type manyEditing struct {
 }
 
 // Plan implements commit.Planner. Each edit is planned on what the one before leaves.
-func (m *manyEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (m *manyEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	m.failed = 0
 	if err := checkEdit(m.edits[0]); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (m *manyEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.Fi
 }
 
 // planCreated plans the edits of a file that the first edit makes or fills.
-func (m *manyEditing) planCreated(s *toolcall.Target, c *commit.Change) (*commit.Change, error) {
+func (m *manyEditing) planCreated(s *toolcall.Target, c *commit.Plan) (*commit.Plan, error) {
 	raw := span.Apply(nil, []span.Splice{{New: c.Splices[0].New}})
 	f := &state.File{Path: s.Path, Content: state.NewContent(raw), Known: true}
 	doc, err := text.DecodeAs(raw, c.Record.Enc)
@@ -167,7 +167,7 @@ type editsOf struct {
 }
 
 // made notes an edit that was planned, and makes its result the file of the next one.
-func (e *editsOf) made(c *commit.Change, rule edit.Rule) {
+func (e *editsOf) made(c *commit.Plan, rule edit.Rule) {
 	if rule != edit.Exact {
 		e.rules = append(e.rules, fmt.Sprintf("edits[%d]: %s", e.numbers[e.failed], inexactly(rule)))
 	}
@@ -189,7 +189,7 @@ func (e *editsOf) made(c *commit.Change, rule edit.Rule) {
 }
 
 // planRest plans the edits after the first, and all of them as one change.
-func (e *editsOf) planRest(preferences Preferences) (*commit.Change, error) {
+func (e *editsOf) planRest(preferences Preferences) (*commit.Plan, error) {
 	for i := 1; i < len(e.edits); i++ {
 		e.failed = i
 		a := e.edits[i]
@@ -236,7 +236,7 @@ func (e *editsOf) lineAt(n int) (line gate.Line, ok bool) {
 
 // refused refuses an edit after the first. What the refusal shows of the result of earlier edits
 // counts as shown as far as it is in the file.
-func (e *editsOf) refused(p *editPlan, c *commit.Change, err error) (*commit.Change, error) {
+func (e *editsOf) refused(p *editPlan, c *commit.Plan, err error) (*commit.Plan, error) {
 	if e.created {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (e *editsOf) numbering(p *editPlan, miss error) string {
 }
 
 // change is the change of all edits.
-func (e *editsOf) change() *commit.Change {
+func (e *editsOf) change() *commit.Plan {
 	s, doc := e.first.Target, e.gate.File.Doc
 	places := make([]span.Span, len(e.all))
 	shift := int64(0)

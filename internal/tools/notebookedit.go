@@ -66,7 +66,7 @@ type cellEditing struct {
 }
 
 // Plan implements commit.Planner.
-func (e *cellEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (e *cellEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	session := e.call.Session
 	if !toolcall.IsNotebook(s) {
 		return nil, refusal.New(refusal.NotNotebook, s.Name())
@@ -101,7 +101,7 @@ type cellPlan struct {
 	ids  io.Reader // of random bytes, for a new cell
 }
 
-func (e cellPlan) plan() (*commit.Change, error) {
+func (e cellPlan) plan() (*commit.Plan, error) {
 	if !e.gate.File.Known {
 		return commit.Refused(e.unread())
 	}
@@ -188,7 +188,7 @@ func (e cellPlan) apply(rec state.Record) (done rewrite.Edit, out toolcall.Outco
 }
 
 // change turns an edit into what commit takes.
-func (e cellPlan) change(done rewrite.Edit, rec state.Record) *commit.Change {
+func (e cellPlan) change(done rewrite.Edit, rec state.Record) *commit.Plan {
 	c := commit.Of(e.gate.File, rec, done.Splices, toolcall.MostParsed)
 	c.Notebook = true
 	c.Differs = func() commit.Texts { return e.texts(done) }

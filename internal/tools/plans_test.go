@@ -63,7 +63,7 @@ type outcome struct {
 	shows         string
 }
 
-func outcomeOf(t *testing.T, g gate.Gate, c *commit.Change, err error) (o outcome) {
+func outcomeOf(t *testing.T, g gate.Gate, c *commit.Plan, err error) (o outcome) {
 	t.Helper()
 	if err == nil {
 		if !c.Nothing() && c.From != g.File.Content {
@@ -72,7 +72,7 @@ func outcomeOf(t *testing.T, g gate.Gate, c *commit.Change, err error) (o outcom
 		return outcome{content: string(span.Apply(g.File.Raw, c.Splices))}
 	}
 	if c == nil {
-		c = &commit.Change{}
+		c = &commit.Plan{}
 	}
 	for _, s := range c.Outcome.Shown {
 		if s.How == toolcall.Differs {

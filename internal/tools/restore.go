@@ -57,13 +57,13 @@ func (s *Service) restoring(path string) toolcall.Call {
 type restorer struct{ of Restoring }
 
 // Plan implements commit.Planner.
-func (r restorer) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (r restorer) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	if s.Path != r.of.Path {
 		return nil, errElsewhereNow
 	}
 	u, err := r.of.Plan(ctx, old)
 	if err != nil || len(u.Splices) == 0 && !u.Remove {
-		return &commit.Change{}, err
+		return &commit.Plan{}, err
 	}
 	c := commit.Answered(toolcall.Answer{Head: fmt.Sprintf("Restored %s: the change %s is no longer in it.", s.Name(), r.of.ID)})
 	c.Splices, c.Remove = u.Splices, u.Remove

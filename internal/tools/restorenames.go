@@ -162,7 +162,7 @@ func (r restoringNames) keep(item RemovedItem, remains save.Remains) (*history.M
 	if _, err := io.ReadFull(io.NewSectionReader(text, 0, text.Size()), content); err != nil {
 		return nil, err
 	}
-	return r.service.committer.History.Keep(r.ctx, history.Change{
+	return r.service.committer.History.Keep(r.ctx, history.PendingChange{
 		Names: []string{item.Path}, Session: r.service.NewSession().ID, Tool: history.ToolRestore, Call: item.ID,
 		Splices: []span.Splice{{New: content}},
 	})
@@ -202,7 +202,7 @@ func (s *Service) MoveBack(ctx context.Context, id, from, to string, dry bool) (
 		return false, err
 	}
 	defer names.Close()
-	mark, err := s.committer.History.Keep(ctx, history.Change{
+	mark, err := s.committer.History.Keep(ctx, history.PendingChange{
 		Names: []string{from}, Session: s.NewSession().ID, Tool: history.ToolRestore, Call: id, Operation: history.OpMove, To: to, Stamp: a.Stamp,
 	})
 	if err != nil {

@@ -69,8 +69,8 @@ func newBench(t testing.TB, rules ...perm.RuleText) *bench {
 // noHistory keeps nothing.
 type noHistory struct{}
 
-func (noHistory) Keep(context.Context, history.Change) (*history.Mark, error) { return nil, nil }
-func (noHistory) Secret([]string) bool                                        { return false }
+func (noHistory) Keep(context.Context, history.PendingChange) (*history.Mark, error) { return nil, nil }
+func (noHistory) Secret([]string) bool                                               { return false }
 
 // noAudit logs nothing.
 type noAudit struct{}

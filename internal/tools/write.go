@@ -44,7 +44,7 @@ type writing struct {
 }
 
 // Plan implements commit.Planner.
-func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	switch {
 	case old == nil:
 		return w.create(s)
@@ -57,7 +57,7 @@ func (w *writing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.File) 
 }
 
 // overwrite plans a Write over a file.
-func (w *writing) overwrite(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Change, error) {
+func (w *writing) overwrite(ctx context.Context, s *toolcall.Target, old *fsys.File) (*commit.Plan, error) {
 	stamp, err := old.Stamp()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func writable(s *toolcall.Target, old *fsys.File) error {
 }
 
 // create plans a new file.
-func (w *writing) create(s *toolcall.Target) (*commit.Change, error) {
+func (w *writing) create(s *toolcall.Target) (*commit.Plan, error) {
 	if _, shown := w.call.Session.Files.Get(s.Path); shown {
 		return commit.Refused(w.by.Opener.Absent(w.call.Session, s))
 	}
@@ -111,7 +111,7 @@ func (w *writing) create(s *toolcall.Target) (*commit.Change, error) {
 
 // overwrite plans a Write over a file, as a pure function of the file, its record and the
 // new content.
-func overwrite(g gate.Gate, content string) (*commit.Change, error) {
+func overwrite(g gate.Gate, content string) (*commit.Plan, error) {
 	if out := g.AllowWrite(); out.Err != nil {
 		return commit.Refused(out)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/fsmcp/fsmcp/internal/lsp"
 )
 
-// Server is a known language server.
-type Server struct {
-	lsp.Server
+// KnownServer is a known language server.
+type KnownServer struct {
+	lsp.LanguageServer
 	// Language is the name of what it is for, in sentences.
 	Language string
 	// Version are the arguments with which the program says its version; nil: it cannot.
@@ -23,10 +23,10 @@ type Server struct {
 }
 
 // Known lists the known servers. Callers must not change what it returns.
-func Known() []Server {
-	return []Server{
+func Known() []KnownServer {
+	return []KnownServer{
 		{
-			Server: lsp.Server{
+			LanguageServer: lsp.LanguageServer{
 				Name: "gopls", Command: []string{"gopls"},
 				Languages:   map[string]string{".go": "go", ".mod": "go.mod"},
 				RootMarkers: []string{"go.work", "go.mod"},
@@ -37,7 +37,7 @@ func Known() []Server {
 			Version: []string{"version"}, Language: "Go", Package: "go install golang.org/x/tools/gopls@latest",
 		},
 		{
-			Server: lsp.Server{
+			LanguageServer: lsp.LanguageServer{
 				Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"},
 				Languages: map[string]string{
 					".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
@@ -49,7 +49,7 @@ func Known() []Server {
 			Version: []string{"--version"}, Language: "TypeScript and JavaScript", Package: "npm install -g typescript-language-server typescript@6",
 		},
 		{
-			Server: lsp.Server{
+			LanguageServer: lsp.LanguageServer{
 				Name: "pyright", Command: []string{"pyright-langserver", "--stdio"},
 				Languages:   map[string]string{".py": "python", ".pyi": "python"},
 				RootMarkers: []string{"pyrightconfig.json", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"},
@@ -57,7 +57,7 @@ func Known() []Server {
 			Language: "Python", Package: "npm install -g pyright",
 		},
 		{
-			Server: lsp.Server{
+			LanguageServer: lsp.LanguageServer{
 				Name: "rust-analyzer", Command: []string{"rust-analyzer"},
 				Languages:   map[string]string{".rs": "rust"},
 				RootMarkers: []string{"Cargo.toml", "rust-project.json"},
@@ -66,7 +66,7 @@ func Known() []Server {
 		},
 		{
 			// Without one of its root markers clangd does not know how files are compiled.
-			Server: lsp.Server{
+			LanguageServer: lsp.LanguageServer{
 				Name: "clangd", Command: []string{"clangd"},
 				Languages: map[string]string{
 					".c": "c", ".h": "c", ".m": "objective-c", ".mm": "objective-cpp",
@@ -80,9 +80,9 @@ func Known() []Server {
 }
 
 // ByName returns a known server by its name.
-func ByName(name string) (s Server, ok bool) {
+func ByName(name string) (s KnownServer, ok bool) {
 	all := Known()
-	i := slices.IndexFunc(all, func(s Server) bool { return s.Name == name })
+	i := slices.IndexFunc(all, func(s KnownServer) bool { return s.Name == name })
 	if i < 0 {
 		return s, false
 	}

@@ -30,7 +30,7 @@ type closing struct {
 	tooLong        bool   // not even the first name fits
 	binary         []string
 	notice         string // on what a reader cannot see in the lines that are shown
-	outcome        search.Outcome
+	outcome        search.Coverage
 }
 
 // sentences are the lines that end the answer.

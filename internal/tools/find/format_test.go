@@ -217,7 +217,7 @@ func TestCutLine(t *testing.T) {
 	r := &finding{tool: NameGrep, budget: budget(toolcall.ClientLimits{Chars: 2000}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
 	found := &search.Grepped{
 		Files: []search.FileMatches{{Path: "/w/a", Lines: []search.Line{whole(1, strings.Repeat("ü", 5000))}}}, TotalFiles: 1, TotalMatches: 1,
-		Outcome: search.Outcome{Complete: true},
+		Coverage: search.Coverage{Complete: true},
 	}
 	result := r.content(found, search.GrepQuery{Mode: search.Content}, true)
 	if text := result.Text(); len(result.Shown) > 0 || !strings.HasSuffix(text, "üü\n(The line is cut: there is no room for more of it. Read with offset and column shows the rest.)") {
@@ -344,7 +344,7 @@ func TestGapOfOneDocument(t *testing.T) {
 
 func TestClosing(t *testing.T) {
 	r := &finding{Finder: &Finder{Documents: true}, tool: NameGrep, naming: naming{base: nativetest.Names("/w")}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
-	done := search.Outcome{Complete: true}
+	done := search.Coverage{Complete: true}
 	var folders []string
 	for i := range 20 {
 		folders = append(folders, fmt.Sprintf(nativetest.Name("/w/d%02d"), i))
@@ -372,25 +372,25 @@ func TestClosing(t *testing.T) {
 		{"a count", closing{shown: 2, found: 2, all: "7 matching lines in 2 files", counts: true, outcome: done}, "x\n(7 matching lines in 2 files.)"},
 		{"nothing", closing{one: "file", outcome: done}, "No files found"},
 		{"no line", closing{one: "line", outcome: done}, "No matches found"},
-		{"nothing but what is ignored", closing{one: "file", outcome: search.Outcome{Complete: true, Ignored: true}}, "No files found\n(Ignore files left something out: include_ignored=true searches that, too.)"},
+		{"nothing but what is ignored", closing{one: "file", outcome: search.Coverage{Complete: true, Ignored: true}}, "No files found\n(Ignore files left something out: include_ignored=true searches that, too.)"},
 		{"binary", closing{shown: 2, found: 2, binary: nativetest.Names("/w/a.bin", "/w/b\x1b"), outcome: done}, `x` + "\n" + `(Binary: a.bin, b\x1b.)`},
 		{"changed meanwhile", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: done},
 			"(Found: 2 matching lines in 1 file, which changed before they could be shown. Make the same call again.)"},
 		{"a long name", closing{found: 2, all: "2 files", one: "file", tooLong: true, outcome: done}, "(There is no room for the first of 2 files. Next: Grep offset=1.)"},
-		{"no time to show", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: search.Outcome{Partly: []search.PartOfFile{{Path: nativetest.Name("/w/log"), Searched: 3 << 30, Size: 4 << 30}}}},
+		{"no time to show", closing{found: 1, all: "2 matching lines in 1 file", one: "line", outcome: search.Coverage{Partly: []search.PartOfFile{{Path: nativetest.Name("/w/log"), Searched: 3 << 30, Size: 4 << 30}}}},
 			"(Found: at least 2 matching lines in 1 file. No time was left to show them.)\n(This is not all: the search ended after 10 seconds. Searched in part: log, the first 3 GB of 4 GB. Narrow it with path, glob or type.)"},
-		{"nothing in time", closing{one: "line", outcome: search.Outcome{NotSearched: folders[:1]}},
+		{"nothing in time", closing{one: "line", outcome: search.Coverage{NotSearched: folders[:1]}},
 			"Nothing was found in what was searched.\n(This is not all: the search ended after 10 seconds. Not searched in full: d00. Narrow it with path, glob or type.)"},
-		{"nothing in what can be read", closing{one: "line", outcome: search.Outcome{Complete: true, Unreadable: nativetest.Names("/w/a)")}},
+		{"nothing in what can be read", closing{one: "line", outcome: search.Coverage{Complete: true, Unreadable: nativetest.Names("/w/a)")}},
 			"Nothing was found in what was searched.\n(The system does not let fsmcp read a\\).)"},
-		{"documents", closing{one: "line", outcome: search.Outcome{Complete: true, PDFs: 3, Office: 1}},
+		{"documents", closing{one: "line", outcome: search.Coverage{Complete: true, PDFs: 3, Office: 1}},
 			"Nothing was found in what was searched.\n(Not searched: the text of 3 PDFs and 1 Office document. glob=\"*.pdf,*.{docx,xlsx,pptx,odt,ods,odp}\" searches it, or path with the name of one.)"},
-		{"documents beside a match", closing{shown: 1, found: 1, one: "file", outcome: search.Outcome{Complete: true, PDFs: 1}}, "x\n(Not searched: the text of 1 PDF. glob=\"*.pdf\" searches it, or path with the name of one.)"},
-		{"documents in part", closing{one: "line", outcome: search.Outcome{Complete: true, Gaps: gaps, MoreGaps: 3, Scans: 2}},
+		{"documents beside a match", closing{shown: 1, found: 1, one: "file", outcome: search.Coverage{Complete: true, PDFs: 1}}, "x\n(Not searched: the text of 1 PDF. glob=\"*.pdf\" searches it, or path with the name of one.)"},
+		{"documents in part", closing{one: "line", outcome: search.Coverage{Complete: true, Gaps: gaps, MoreGaps: 3, Scans: 2}},
 			"Nothing was found in what was searched.\n(Not searched, because fsmcp is still getting ready to read PDFs: e.pdf. Make the same call again. Not searched, because there was no time to read the text: d.pdf. The same call again goes on there. Not searched, because the text could not be read: a.pdf. Read says why. Searched in part, because there was no time to read more: b.pdf (the first 12 pages of 80). The same call again goes on from there. Searched in part, because there is more text than is read: c.docx. Not searched, or only in part: 3 more documents. Narrow it with path or glob. Not searched: 2 pages of PDFs without text, such as scans. Read shows them as pictures.)"},
-		{"out of time", closing{shown: 1, found: 1, counts: true, all: "1 matching line in 1 file", outcome: search.Outcome{NotSearched: folders, NotSearchedMore: 12}},
+		{"out of time", closing{shown: 1, found: 1, counts: true, all: "1 matching line in 1 file", outcome: search.Coverage{NotSearched: folders, NotSearchedMore: 12}},
 			"x\n(At least 1 matching line in 1 file.)\n(This is not all: the search ended after 10 seconds. Not searched in full: d00, d01, d02, d03, d04 and 27 more folders. Narrow it with path, glob or type.)"},
-		{"unreadable", closing{shown: 1, found: 1, outcome: search.Outcome{Complete: true, Unreadable: nativetest.Names("/w/root")}}, "x\n(The system does not let fsmcp read root.)"},
+		{"unreadable", closing{shown: 1, found: 1, outcome: search.Coverage{Complete: true, Unreadable: nativetest.Names("/w/root")}}, "x\n(The system does not let fsmcp read root.)"},
 	} {
 		c.c.finding = r
 		body := "x"

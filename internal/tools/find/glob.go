@@ -97,7 +97,7 @@ func (r *finding) names(found *search.Found, w search.Window, folders bool) tool
 	}
 	c := closing{
 		finding: r, skipped: w.Skip, one: one, many: many,
-		found: found.Total, all: counted(found.Total, one, many) + in, outcome: found.Outcome,
+		found: found.Total, all: counted(found.Total, one, many) + in, outcome: found.Coverage,
 	}
 	return r.wholeNames(pieces, c, toolcall.Search{Files: found.Total, Matches: found.Total}, func(c *closing) {
 		c.more = found.More || c.shown < len(pieces)

@@ -81,7 +81,7 @@ func (r *finding) content(found *search.Grepped, q search.GrepQuery, numbers boo
 
 // closing is the end of an answer.
 func (r *finding) closing(found *search.Grepped, q search.GrepQuery) closing {
-	return closing{finding: r, skipped: q.Window.Skip, found: found.TotalFiles, outcome: found.Outcome}
+	return closing{finding: r, skipped: q.Window.Skip, found: found.TotalFiles, outcome: found.Coverage}
 }
 
 // matchingLines counts the lines and files that match, in words.
