@@ -31,10 +31,12 @@ const (
 	keepTotal = 64 << 20
 	// keepFiles bounds the number of records.
 	keepFiles = 10_000
-	// InMemory is the size in bytes above which a file is large: it is read into memory
-	// for a change alone, one at a time, and its new bytes are not hashed as a whole.
-	InMemory = 64 << 20
 )
+
+// InMemory is the size in bytes above which a file is large: it is read into memory
+// for a change alone, one at a time, and its new bytes are not hashed as a whole. Only tests
+// change it, before they begin.
+var InMemory int64 = 64 << 20
 
 // Sum is a SHA-256.
 type Sum [32]byte

@@ -155,7 +155,7 @@ func (l Loader) loaded(session *Session, s *Target, stamp fsys.Stamp) *state.Fil
 // takes the record's only if the bytes do not show one (keepsCharset). File.Compare reports
 // what differs from the record.
 func Decode(s *Target, c *state.File) (err error) {
-	if len(c.Raw) > state.InMemory {
+	if int64(len(c.Raw)) > state.InMemory {
 		return decodeLarge(s, c)
 	}
 	believed := c.HasText()

@@ -212,7 +212,7 @@ func (e editPlan) replacing(rec state.Record, f matches) (*commit.Plan, error) {
 	if e.gate.Budget.Passes(change.Outcome.Text()) {
 		change.Show(span.Set{}.Add(lines).Through(f.splices, false))
 	}
-	if len(c.Raw) > state.InMemory {
+	if int64(len(c.Raw)) > state.InMemory {
 		change.Differs = func() commit.Texts { return e.texts(len(f.splices)) }
 	}
 	change.Outcome.Facts = toolcall.Facts{Size: new(change.Size()), Replacements: len(f.splices)}
@@ -249,7 +249,7 @@ func inexactly(rule edit.Rule) string {
 // most bounds how many places of a file one call replaces: the record of each takes far
 // more memory than its text.
 func (e editPlan) most() int {
-	if len(e.gate.File.Raw) > state.InMemory {
+	if int64(len(e.gate.File.Raw)) > state.InMemory {
 		return 100_000
 	}
 	return 2_000_000
@@ -267,7 +267,7 @@ func (e editPlan) unmatched(rec state.Record, err error) (*commit.Plan, error) {
 	if !errors.As(err, new(*edit.NoMatchError)) {
 		return nil, refusal.NotReplaced(name, err)
 	}
-	if len(c.Raw) > state.InMemory {
+	if int64(len(c.Raw)) > state.InMemory {
 		return nil, refusal.New(refusal.NoExactMatch, old, name)
 	}
 	hint, found := edit.Nearest(c.Doc.Text, old, e.args.NewString)

@@ -561,9 +561,9 @@ func TestFormattersOfNotebooks(t *testing.T) {
 // A file that is not held in memory is not compared; what was shown of it is
 // looked at by its parts as ever.
 func TestHooksOfABigFile(t *testing.T) {
-	shortrun.Skip(t, "it takes files of 70 MB")
+	shortrun.Skip(t, "it takes large files")
 	b, s := hooked(t)
-	p := b.bigLog("big.log", 700_000)
+	p := b.bigLog("big.log", largeLog())
 	first, few := 10, 3
 	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
 	s.after = func(commit.Edited) []hooks.Report { return nil }

@@ -126,7 +126,7 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 		f.WriteAt([]byte(letter), lines*100)
 		f.Close()
 	}
-	for i := range shortrun.Count(t, 30, 10, "changes under a scan") {
+	for i := range shortrun.Most(t, 30, 10, "changes under a scan") {
 		b.call.Session.Files.Forget(p)
 		set("A")
 		time.Sleep(30 * time.Millisecond)
@@ -151,8 +151,8 @@ func TestAChangeUnderAScanIsNotTakenForShown(t *testing.T) {
 // A file that an own edit carries over a bound of what is kept of it, in either
 // direction, is still one that was shown, and no more of it than before.
 func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
-	shortrun.Skip(t, "it takes files of 70 MB")
-	for _, bound := range []int{state.KeepText, 1 << 20, state.InMemory} {
+	shortrun.Skip(t, "it takes large files")
+	for _, bound := range []int{state.KeepText, 1 << 20, int(state.InMemory)} {
 		b := newBench(t)
 		line := strings.Repeat("x", 99) + "\n"
 		p := b.put("a", "first\nsecond\n"+strings.Repeat(line, bound/100-1)+"last\n")
@@ -170,8 +170,8 @@ func TestAnOwnEditAcrossABoundStaysShown(t *testing.T) {
 // What was shown of a large file is compared by itself. A page that does not stand any
 // more is not carried through an edit of one that does, although they overlap.
 func TestAPageThatChangedIsNotCarried(t *testing.T) {
-	shortrun.Skip(t, "it takes files of 70 MB")
-	for _, lines := range []int{20_000, state.InMemory/100 + 1_000} {
+	shortrun.Skip(t, "it takes large files")
+	for _, lines := range []int{20_000, int(state.InMemory)/100 + 1_000} {
 		b := newBench(t)
 		p := b.bigLog("big.log", lines)
 		b.part(p, 10, 20)
@@ -254,7 +254,7 @@ func TestAVanishedFileHasTheSameCodeInEveryTool(t *testing.T) {
 
 // In Shift-JIS the second byte of a character may be a backslash.
 func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
-	shortrun.Skip(t, "it takes files of 70 MB")
+	shortrun.Skip(t, "it takes large files")
 	encode := func(e encoding.Encoding, s string) string {
 		out, err := e.NewEncoder().String(s)
 		if err != nil {
@@ -276,7 +276,7 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 		}
 		b := newBench(t)
 		line, key := encode(c.enc, c.line), encode(c.enc, c.key)
-		n := state.InMemory/len(line) + 1
+		n := int(state.InMemory)/len(line) + 1
 		p := b.put(name, strings.Repeat(line, n)+key+"\n"+strings.Repeat(line, 10))
 		b.part(p, n, 12)
 		b.fails(8, refusal.SlugNoMatch, &EditArgs{FilePath: p, OldString: c.within, NewString: "XY"})
@@ -290,7 +290,7 @@ func TestABigFileInALegacyCharsetIsEditedByCharacters(t *testing.T) {
 
 func TestABigFileOfCarriageReturnsIsNumberedAsReadDoes(t *testing.T) {
 	b := newBench(t)
-	const n = state.InMemory/7 + 1
+	n := int(state.InMemory)/7 + 1
 	p := b.put("a", strings.Repeat("a line\r", n)+"KEY\r")
 	b.part(p, 1, 1)
 	want := fmt.Sprintf("\n%d\ta line\n%d\t", n, n+1)

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
+	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 )
 
@@ -116,6 +117,17 @@ func TestAnAnswerIsSmallForAnyEdit(t *testing.T) {
 }
 
 // bigLog makes a log of n lines of 100 bytes.
+// largeLog is the number of lines of a log of 100 bytes each that is a large file.
+func largeLog() int { return int(state.InMemory) / 100 * 21 / 20 }
+
+// TestMain makes smaller files large than fsmcp does: make faults has the true bound.
+func TestMain(m *testing.M) {
+	if !shortrun.Full() {
+		state.InMemory = 12 << 20
+	}
+	os.Exit(m.Run())
+}
+
 func (b *bench) bigLog(name string, n int) string {
 	b.t.Helper()
 	var s strings.Builder
@@ -126,15 +138,16 @@ func (b *bench) bigLog(name string, n int) string {
 }
 
 func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
-	shortrun.Skip(t, "it takes files of 80 MB")
+	shortrun.Skip(t, "it takes large files")
 	b := newBench(t)
-	const n = 800_000 // 80 MB
+	n := 100 * (largeLog() / 100)
 	p := b.bigLog("big.log", n)
-	old := "00700000 xxx"
-	b.fails(6, refusal.SlugNotRead, &EditArgs{FilePath: p, OldString: old, NewString: "00700000 yyy"})
-	first, few := 700_000, 3
+	first, few := n-n/8/100*100, 3
+	number := func(line int) string { return fmt.Sprintf("%08d", line) }
+	old := number(first) + " xxx"
+	b.fails(6, refusal.SlugNotRead, &EditArgs{FilePath: p, OldString: old, NewString: number(first) + " yyy"})
 	got := b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
-	holds(t, got, "700000\t00700000 xxx", "700002\t")
+	holds(t, got, fmt.Sprintf("%d\t%s", first, old), fmt.Sprintf("%d\t", first+2))
 
 	f, err := os.OpenFile(p, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -142,9 +155,9 @@ func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
 	}
 	fmt.Fprintln(f, "grown")
 	f.Close()
-	holds(t, b.ok(&EditArgs{FilePath: p, OldString: old, NewString: "00700000\nyyy"}), "700000\t00700000", "700001\tyyy")
+	holds(t, b.ok(&EditArgs{FilePath: p, OldString: old, NewString: number(first) + "\nyyy"}), fmt.Sprintf("%d\t%s", first, number(first)), fmt.Sprintf("%d\tyyy", first+1))
 	// What was shown moved with the edit and still counts.
-	b.ok(&EditArgs{FilePath: p, OldString: "00700001 xxx", NewString: "z"})
+	b.ok(&EditArgs{FilePath: p, OldString: number(first+1) + " xxx", NewString: "z"})
 	// Elsewhere the match is shown first.
 	holds(t, b.fails(6, refusal.SlugPartlyRead, &EditArgs{FilePath: p, OldString: "00000007 x", NewString: "7"}), "00000007 x")
 	b.ok(&EditArgs{FilePath: p, OldString: "00000007 x", NewString: "7"})
@@ -163,22 +176,23 @@ func TestABigLogIsEditedWhereItWasShown(t *testing.T) {
 	if !strings.HasSuffix(text, "grown\n") {
 		t.Fatal("the grown line is lost")
 	}
-	if i := strings.Index(text, "00700000\nyyy"); i < 0 {
+	if i := strings.Index(text, number(first)+"\nyyy"); i < 0 {
 		t.Fatal("the edit is not there")
 	}
 
 	// Of each place that the answer shows it shows the new text.
-	second, ten := 599_999, 12
+	second, ten := n/2/100*100-1, 12
 	b.ok(&ReadArgs{FilePath: p, Offset: &second, Limit: &ten})
-	if got := b.ok(&EditArgs{FilePath: p, OldString: "\n0060000", NewString: "\n6-", ReplaceAll: true}); strings.Contains(got, "0060000") || !strings.Contains(got, "6-0 xxx") {
+	tens := number(second + 1)[:7]
+	if got := b.ok(&EditArgs{FilePath: p, OldString: "\n" + tens, NewString: "\n6-", ReplaceAll: true}); strings.Contains(got, tens) || !strings.Contains(got, "6-0 xxx") {
 		t.Error(got)
 	}
 }
 
 func TestABigFileThatChangedWhereItWasShownIsRefused(t *testing.T) {
-	shortrun.Skip(t, "it takes files of 70 MB")
+	shortrun.Skip(t, "it takes large files")
 	b := newBench(t)
-	p := b.bigLog("big.log", 700_000)
+	p := b.bigLog("big.log", largeLog())
 	first, few := 10, 3
 	b.ok(&ReadArgs{FilePath: p, Offset: &first, Limit: &few})
 	f, err := os.OpenFile(p, os.O_WRONLY, 0)

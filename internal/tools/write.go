@@ -131,7 +131,7 @@ func overwrite(g gate.Gate, content string) (*commit.Plan, error) {
 		return commit.Answered(s.Answer(fmt.Sprintf("The file %s already has exactly this content; nothing was written.", s.Name()), "")), nil
 	}
 	had, summary := "", ""
-	if len(c.Raw) > state.InMemory {
+	if int64(len(c.Raw)) > state.InMemory {
 		had = fmt.Sprintf("; it had %s", phrase.Bytes(c.Stamp.Size))
 	} else {
 		summary = changes.Summary(c.Doc.Text, now)
