@@ -64,7 +64,7 @@ func callAll(cmd *cobra.Command, s process, a *app.App, args []string, asJSON bo
 	defer procgroup.OnFatalSignal(a.Hooks.Close)()
 	defer context.AfterFunc(cmd.Context(), a.Hooks.Close)() // an interrupted command does not wait for its hooks
 	session := a.Service.NewSession()
-	var ask func(message string) server.Answer
+	var ask func(message string) server.ConsentAnswer
 	if s.interactive {
 		ask = prompt(cmd.Context(), s.in, s.err)
 	}
@@ -88,10 +88,10 @@ func callAll(cmd *cobra.Command, s process, a *app.App, args []string, asJSON bo
 
 // prompt asks a person: o or y for this call, s for this file from now on, anything else
 // for no.
-func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message string) server.Answer {
+func prompt(ctx context.Context, in io.Reader, out io.Writer) func(message string) server.ConsentAnswer {
 	words := make(chan string)
 	lines := bufio.NewScanner(in)
-	return func(message string) server.Answer {
+	return func(message string) server.ConsentAnswer {
 		if ctx.Err() != nil {
 			return server.No
 		}

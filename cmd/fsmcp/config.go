@@ -121,7 +121,7 @@ func configure(ctx context.Context, s process, name string, o configOptions) err
 	if err != nil {
 		return err
 	}
-	e := clients.Entry{Client: client, Server: server, System: app.ClientSystem(s.system), Project: server.Dirs[0], Keep: o.keep}
+	e := clients.ReportedServer{Client: client, Server: server, System: app.ClientSystem(s.system), Project: server.Dirs[0], Keep: o.keep}
 	e.Server.Replace, e.Server.ReadOnly = o.replace, o.readOnly
 	if o.allProjects {
 		e.Server.Dirs = nil

@@ -107,9 +107,9 @@ func examine(ctx context.Context, s process, f settings.Flags) (checks []doctor.
 }
 
 // foundEngines returns the programs beside this one, with what they say of themselves.
-func foundEngines() []doctor.Engine {
+func foundEngines() []doctor.DecoderProgram {
 	folder := filepath.Dir(ownFile())
-	list := []doctor.Engine{
+	list := []doctor.DecoderProgram{
 		{
 			Name: "fsmcp-media", Path: findMedia(), Needed: true, Without: "no PDF can be read",
 			Install: fmt.Sprintf("Put fsmcp-media in %s (make build makes it), or name it with FSMCP_MEDIA.", folder),
@@ -128,7 +128,7 @@ func foundEngines() []doctor.Engine {
 }
 
 // decoders returns the programs that start, with what they say of their sandbox.
-func decoders(found []doctor.Engine) (list []doctor.Decoder) {
+func decoders(found []doctor.DecoderProgram) (list []doctor.Decoder) {
 	for _, e := range found {
 		if e.Version != "" {
 			answer := worker.Ask(e.Path, []string{"media-worker", worker.SandboxWord}, workerEnv(), 2*time.Second)

@@ -25,8 +25,8 @@ func hearing() {
 	h := &heard{}
 	s.app.ReminderWait, s.app.Slowdown = time.Minute, 4*slowdown
 	s.page.Gone = 50 * time.Millisecond
-	s.app.Watcher = func(w reminders.Watcher) reminders.Watcher {
-		h.Watcher = w
+	s.app.Watcher = func(w reminders.TouchWatcher) reminders.TouchWatcher {
+		h.TouchWatcher = w
 		return h
 	}
 	code := start(s)
@@ -37,7 +37,7 @@ func hearing() {
 // heard waits, before it says what was touched, until a change of its own is noted. A
 // notifier tells of changes in their order: what was done before was noted before.
 type heard struct {
-	reminders.Watcher
+	reminders.TouchWatcher
 
 	mu     sync.Mutex
 	dir    string // of its changes; "" before there is anything to hear of
@@ -45,7 +45,7 @@ type heard struct {
 }
 
 func (h *heard) Follow(name string) (fresh bool, err error) {
-	if fresh, err = h.Watcher.Follow(name); err == nil {
+	if fresh, err = h.TouchWatcher.Follow(name); err == nil {
 		h.begin()
 	}
 	return fresh, err
@@ -75,7 +75,7 @@ func (h *heard) Touched() (names []string) {
 	for end := time.Now().Add(time.Minute); h.dir != "" && time.Now().Before(end); {
 		h.rounds++
 		own := filepath.Join(h.dir, strconv.Itoa(h.rounds))
-		if _, err := h.Watcher.Follow(own); err != nil {
+		if _, err := h.TouchWatcher.Follow(own); err != nil {
 			break // there is no room for it: a file without a watch is looked at anyway
 		}
 		if os.WriteFile(own, nil, 0o600) != nil {
@@ -83,12 +83,12 @@ func (h *heard) Touched() (names []string) {
 		}
 		os.Remove(own)
 		for range 1000 { // then once more: what is noted may have run over
-			names = append(names, h.Watcher.Touched()...)
+			names = append(names, h.TouchWatcher.Touched()...)
 			if slices.Contains(names, own) {
 				return names
 			}
 			time.Sleep(time.Millisecond / 5)
 		}
 	}
-	return append(names, h.Watcher.Touched()...)
+	return append(names, h.TouchWatcher.Touched()...)
 }

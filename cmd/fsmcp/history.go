@@ -416,7 +416,7 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 }
 
 // restored prints how the restore of a session or a group ended.
-func (h *historySession) restored(what, id string, files []restore.File, err error, asJSON bool) error {
+func (h *historySession) restored(what, id string, files []restore.RestoredFile, err error, asJSON bool) error {
 	if errors.Is(err, restore.ErrNoSession) {
 		return h.failed("there is no %s %s, and no change of that name (fsmcp history list names the changes)", what, fsys.Printable(id))
 	}

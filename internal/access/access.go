@@ -48,8 +48,8 @@ func (r Request) Granted(op perm.Op, path string) bool {
 	return r.Session != nil && r.Session.Granted(op, path) || r.Once != nil && r.Once.Granted(op, path)
 }
 
-// File is a file that the rules let through, resolved and pinned.
-type File struct {
+// AllowedFile is a file that the rules let through, resolved and pinned.
+type AllowedFile struct {
 	*fsys.Target
 	Op perm.Op
 	// Question asks the user before a change that would succeed; nil asks nothing. A
@@ -141,7 +141,7 @@ var ErrElsewhere = errors.New("the folders or links on the way were changed mean
 // Open resolves and authorizes a file argument. If the name names nothing, it tries the other
 // spellings that a caller may have meant. The error is a *DeniedError, *ConsentError,
 // *DeviceError, *SpecialError, *SlashError or *ElsewhereError, or that of Resolve.
-func (c *Checker) Open(r Request) (*File, error) {
+func (c *Checker) Open(r Request) (*AllowedFile, error) {
 	r, used, err := c.fromElsewhere(r)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (c *Checker) decide(r Request, goOn func(perm.Decision) bool) (d Decision, 
 }
 
 // authorize resolves a file argument and returns what the rules let through.
-func (c *Checker) authorize(r Request) (*File, error) {
+func (c *Checker) authorize(r Request) (*AllowedFile, error) {
 	if fsys.RefusedByName(r.Path) {
 		return nil, &DeviceError{r.Path}
 	}
@@ -265,7 +265,7 @@ func unserved(folders []Folder, given string, t *fsys.Target) error {
 //
 // A question about a change waits until the call is known to succeed, if the file may be
 // read without one. Otherwise it comes before anything that the disk says is told.
-func (c *Checker) fileBy(d Decision, r Request, t *fsys.Target) (*File, error) {
+func (c *Checker) fileBy(d Decision, r Request, t *fsys.Target) (*AllowedFile, error) {
 	if d.Verdict == perm.Deny {
 		if d.Reason == perm.ReasonBuiltin && t.Kind == fsys.Special {
 			return nil, &SpecialError{r.Path}
@@ -273,7 +273,7 @@ func (c *Checker) fileBy(d Decision, r Request, t *fsys.Target) (*File, error) {
 		return nil, &DeniedError{d}
 	}
 	readable := r.Op.Changes() && d.Policy.DecideGranted(perm.Read, d.Names, c.isThere, r.Session).Verdict == perm.Allow
-	f := &File{Target: t, Op: r.Op}
+	f := &AllowedFile{Target: t, Op: r.Op}
 	if d.Verdict == perm.Ask {
 		f.Question = &ConsentError{Decision: d, Resolved: t.Path}
 		if !readable {

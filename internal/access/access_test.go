@@ -61,7 +61,7 @@ func (f folder) put(names ...string) {
 }
 
 // open opens an argument, and closes what it finds.
-func (f folder) open(op perm.Op, raw string) (*File, error) {
+func (f folder) open(op perm.Op, raw string) (*AllowedFile, error) {
 	f.Helper()
 	path, err := f.Parse(raw)
 	if err != nil {

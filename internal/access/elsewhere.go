@@ -80,7 +80,7 @@ const mostTails = 12
 func (c *Checker) Meant(op perm.Op, e fsys.Elsewhere) string {
 	if e.Kind == fsys.Variable {
 		l := c.Lexer()
-		on := notation.System{Windows: true, Home: l.Home, Getenv: l.Getenv}
+		on := notation.Convention{Windows: true, Home: l.Home, Getenv: l.Getenv}
 		e.Path, _ = on.Expand(e.Tail)
 	}
 	if e.Path != "" {

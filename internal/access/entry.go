@@ -21,7 +21,7 @@ type Exists func(name string) bool
 // alone decides on the source of a copy. A question is in the file, if Read takes none, else
 // a *ConsentError. The error is also a *DeniedError, *DeviceError, *SpecialError or that of
 // Resolve.
-func (c *Checker) Entry(r Request, there Exists) (*File, error) {
+func (c *Checker) Entry(r Request, there Exists) (*AllowedFile, error) {
 	if fsys.RefusedByName(r.Path) {
 		return nil, &DeviceError{r.Path}
 	}
@@ -62,7 +62,7 @@ func (r Request) resolveEntry(by *fsys.Resolver) (*fsys.Target, error) {
 }
 
 // entryBy returns the file that a decision lets through, or the error that it comes to.
-func entryBy(c *Checker, d Decision, r Request, t *fsys.Target) (*File, error) {
+func entryBy(c *Checker, d Decision, r Request, t *fsys.Target) (*AllowedFile, error) {
 	if c.Folders != nil {
 		if err := unserved(c.Folders(), r.Path.String(), t); err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func entryBy(c *Checker, d Decision, r Request, t *fsys.Target) (*File, error) {
 	case d.Verdict == perm.Deny:
 		return nil, &DeniedError{d}
 	}
-	f := &File{Target: t, Op: r.Op}
+	f := &AllowedFile{Target: t, Op: r.Op}
 	if d.Verdict == perm.Ask {
 		f.Question = &ConsentError{Decision: d, Resolved: t.Path}
 	}
@@ -122,7 +122,7 @@ var ErrTooManyBelow = errors.New("the folder holds too many names")
 // if to has names, at its new ones by perm.Move. It enters no folder that a rule covers, and goes on to the end
 // when it finds one, so that neither the answer nor its time tells where that is: the error is
 // then ErrCoveredBelow. Other errors are those of the system.
-func (c *Checker) Below(f *File, r Request, old, to []string, there Exists) (b Below, err error) {
+func (c *Checker) Below(f *AllowedFile, r Request, old, to []string, there Exists) (b Below, err error) {
 	dir, err := f.OpenDir()
 	if err != nil {
 		return b, err

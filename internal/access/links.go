@@ -75,7 +75,7 @@ func (h hardLinks) named(name string) []string {
 // Links returns the other hard links of a file in its own folder and in the workspace
 // directories, if wanted reports true for them. It does not search the rest of the
 // disk.
-func (c *Checker) Links(f *File, wanted func(name string) bool) (names []string) {
+func (c *Checker) Links(f *AllowedFile, wanted func(name string) bool) (names []string) {
 	dirs := []string{f.dir()}
 	for _, w := range c.Policy().Workspace() {
 		dirs = append(dirs, w.Name)

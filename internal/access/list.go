@@ -27,8 +27,8 @@ type Listing struct {
 // List lists the first entries of a folder that a caller may read. It fails if the folder
 // itself may not be read. Entries that may not be read do not change the list, unless the
 // folder has more than MaxScan.
-func (c *Checker) List(f *File) (l Listing, ok bool) {
-	_, err := eachEntry(context.Background(), c, f, func(e Entry) bool {
+func (c *Checker) List(f *AllowedFile) (l Listing, ok bool) {
+	_, err := eachEntry(context.Background(), c, f, func(e ListedName) bool {
 		if e.Kind == fsys.Missing {
 			return true
 		}
@@ -46,8 +46,8 @@ func (c *Checker) List(f *File) (l Listing, ok bool) {
 	return l, err == nil
 }
 
-// Entry is a name in a folder that a caller may read.
-type Entry struct {
+// ListedName is a name in a folder that a caller may read.
+type ListedName struct {
 	Name string
 	// Link says that the name is a symbolic link. Kind is then that of what it leads to:
 	// Missing if it leads nowhere.
@@ -59,7 +59,7 @@ type Entry struct {
 // Contents holds all entries of a folder that a caller may read: folders first, each part by
 // name.
 type Contents struct {
-	Entries []Entry
+	Entries []ListedName
 	// Cut says that the folder has more than MaxScan names, and the others were not looked at.
 	Cut bool
 }
@@ -67,8 +67,8 @@ type Contents struct {
 // ReadFolder lists a folder. It fails if the folder itself may not be read without a question.
 // Entries that may not be read do not change the list, unless the folder has more than
 // MaxScan. Links are decided on by every name on the way, and not listed as what they lead to.
-func (c *Checker) ReadFolder(ctx context.Context, f *File) (all Contents, err error) {
-	all.Cut, err = eachEntry(ctx, c, f, func(e Entry) bool {
+func (c *Checker) ReadFolder(ctx context.Context, f *AllowedFile) (all Contents, err error) {
+	all.Cut, err = eachEntry(ctx, c, f, func(e ListedName) bool {
 		all.Entries = append(all.Entries, e)
 		return true
 	})
@@ -77,7 +77,7 @@ func (c *Checker) ReadFolder(ctx context.Context, f *File) (all Contents, err er
 
 // eachEntry calls do with each entry of a folder that a caller may read without a question, until
 // do returns false. cut says that the folder has more than MaxScan names.
-func eachEntry(ctx context.Context, c *Checker, f *File, do func(Entry) bool) (cut bool, err error) {
+func eachEntry(ctx context.Context, c *Checker, f *AllowedFile, do func(ListedName) bool) (cut bool, err error) {
 	walk := c.Walk(f, nil)
 	entries, err := f.Entries(MaxScan + 1)
 	if err != nil {
@@ -106,7 +106,7 @@ func eachEntry(ctx context.Context, c *Checker, f *File, do func(Entry) bool) (c
 
 // entryOf resolves a name in a folder, and reports whether a Read of it takes no question. A
 // name that is gone by then is none; a link that leads nowhere is one.
-func entryOf(c *Checker, f *File, name string) (e Entry, ok bool) {
+func entryOf(c *Checker, f *AllowedFile, name string) (e ListedName, ok bool) {
 	path, err := c.absolute(fsys.Join(f.Asked.String(), name))
 	if err != nil {
 		return e, false
@@ -116,6 +116,6 @@ func entryOf(c *Checker, f *File, name string) (e Entry, ok bool) {
 		return e, false
 	}
 	defer t.Close()
-	e = Entry{Name: name, Link: t.Path != fsys.Join(f.Path, name), Kind: t.Kind, Stamp: t.Stamp}
+	e = ListedName{Name: name, Link: t.Path != fsys.Join(f.Path, name), Kind: t.Kind, Stamp: t.Stamp}
 	return e, e.Link || e.Kind != fsys.Missing
 }

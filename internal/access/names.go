@@ -32,12 +32,12 @@ const (
 )
 
 // dir is the folder of the resolved name.
-func (f *File) dir() string { return fsys.DirOf(f.Path) }
+func (f *AllowedFile) dir() string { return fsys.DirOf(f.Path) }
 
 // respell makes up for an argument that names nothing: without the blanks around it, then
 // with what answers escape in names as it is, then the one name beside it that merely looks
 // different.
-func (c *Checker) respell(r Request, f *File) error {
+func (c *Checker) respell(r Request, f *AllowedFile) error {
 	raw := r.Path.Given()
 	if trimmed := strings.TrimSpace(raw); trimmed != raw && trimmed != "" {
 		path, err := c.Parse(trimmed)
@@ -70,7 +70,7 @@ func (c *Checker) respell(r Request, f *File) error {
 }
 
 // replace puts another spelling in the place of one that names nothing.
-func (c *Checker) replace(r Request, f *File, used Spelling) error {
+func (c *Checker) replace(r Request, f *AllowedFile, used Spelling) error {
 	r.Path = used.Path
 	other, err := c.authorize(r)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Checker) replace(r Request, f *File, used Spelling) error {
 	return nil
 }
 
-func namesOf(entries []fsys.Entry) []string {
+func namesOf(entries []fsys.FolderName) []string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name
@@ -92,7 +92,7 @@ func namesOf(entries []fsys.Entry) []string {
 
 // Near returns at most three names beside one that names nothing that a caller may
 // have meant and may read, best first.
-func (c *Checker) Near(f *File) (near []string) {
+func (c *Checker) Near(f *AllowedFile) (near []string) {
 	if !c.Readable(f.Asked.Dir()) {
 		return nil
 	}

@@ -32,7 +32,7 @@ const linksFor = 20 * time.Millisecond
 
 // Walk begins decisions below a folder, with the user's grants; nil grants nothing. It
 // holds no descriptor.
-func (c *Checker) Walk(f *File, grants perm.Grants) *Walk {
+func (c *Checker) Walk(f *AllowedFile, grants perm.Grants) *Walk {
 	w := &Walk{checker: c, grants: grants}
 	ended := func(n string) string { return strings.TrimSuffix(n, fsys.Separator) + fsys.Separator }
 	for _, n := range f.Names {

@@ -52,8 +52,8 @@ type Options struct {
 	Slowdown time.Duration
 	// How soon an answer learns of changed files depends on the machine's load. A test
 	// that must not depend on it wraps the watcher, and lets an answer wait longer.
-	Watcher      func(reminders.Watcher) reminders.Watcher // nil: no wrapper
-	ReminderWait time.Duration                             // 0: the default
+	Watcher      func(reminders.TouchWatcher) reminders.TouchWatcher // nil: no wrapper
+	ReminderWait time.Duration                                       // 0: the default
 	// Sys are the system calls of saving; nil: those of this system. A test that must fail
 	// without a part of the protocol replaces some.
 	Sys sys.Sys
@@ -89,7 +89,7 @@ func New(o Options) (*App, error) {
 		Now:           time.Now,
 		Rand:          rand.Reader,
 	})
-	var marks reminders.Watcher = &watch.Marks{Below: current.workspaceDirs}
+	var marks reminders.TouchWatcher = &watch.Marks{Below: current.workspaceDirs}
 	if o.Watcher != nil {
 		marks = o.Watcher(marks)
 	}

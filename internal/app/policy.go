@@ -89,14 +89,14 @@ func aliases(names []string) (out []perm.Dir) {
 }
 
 // ClientSystem collects what the places of the clients' files depend on.
-func ClientSystem(s settings.System) clients.System {
+func ClientSystem(s settings.System) clients.UserFolders {
 	folder := func(name string) string {
 		if v := s.Getenv(name); filepath.IsAbs(v) {
 			return v
 		}
 		return ""
 	}
-	return clients.System{
+	return clients.UserFolders{
 		OS: s.OS, Home: s.Home, ConfigHome: folder("XDG_CONFIG_HOME"), AppData: folder("APPDATA"), LocalData: folder("LOCALAPPDATA"),
 		CodexHome: folder("CODEX_HOME"), GeminiHome: folder("GEMINI_CLI_HOME"),
 		ClaudeHome: folder("CLAUDE_CONFIG_DIR"),

@@ -104,7 +104,7 @@ func (a *App) HooksOf(names []string) (all []HookOfFile) {
 func (e *snapshot) round(list hooks.List, when hooks.Moment, edited commit.Edited) hooks.Round {
 	return hooks.Round{
 		Hooks: list.For(edited.Names, foldsCase),
-		Event: hooks.Event{
+		Event: hooks.HookInput{
 			Event: when, Tool: edited.Tool, Path: edited.Names[len(edited.Names)-1], Session: edited.Session, Call: edited.Call,
 			Operation: cmp.Or(edited.Operation, "edit"), To: edited.To,
 		},

@@ -35,7 +35,7 @@ type currentSettings struct {
 	snapshot atomic.Pointer[snapshot]
 	changing sync.Mutex // held from loading a snapshot to storing the next one
 	warned   map[string]bool
-	watcher  atomic.Pointer[follow.Watcher] // nil while the settings files are not watched
+	watcher  atomic.Pointer[follow.Follower] // nil while the settings files are not watched
 }
 
 type snapshot struct {

@@ -38,17 +38,17 @@ func (l Lines) at(off int) int {
 	return 1 + strings.Count(l.Text[:min(off, len(l.Text))], string(l.End))
 }
 
-// Counter numbers ascending places without counting from the start again.
-type Counter struct {
+// LineCounter numbers ascending places without counting from the start again.
+type LineCounter struct {
 	lines       Lines
 	off, before int // so many line ends before off
 }
 
-// Counter returns a Counter at the beginning of the text.
-func (l Lines) Counter() *Counter { return &Counter{lines: l} }
+// Counter returns a LineCounter at the beginning of the text.
+func (l Lines) Counter() *LineCounter { return &LineCounter{lines: l} }
 
 // At returns the 1-based number of the line that holds the byte at off.
-func (c *Counter) At(off int) int {
+func (c *LineCounter) At(off int) int {
 	if off < c.off {
 		c.off, c.before = 0, 0
 	}

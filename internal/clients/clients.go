@@ -29,8 +29,8 @@ const (
 	YAML  Format = "yaml"
 )
 
-// Client is one row of the table.
-type Client struct {
+// KnownClient is one row of the table.
+type KnownClient struct {
 	Name   string // as on the command line
 	Title  string // as people call it
 	Format Format
@@ -58,12 +58,12 @@ type Client struct {
 }
 
 // Mergeable reports whether the client has a file that Merge understands.
-func (c Client) Mergeable() bool {
+func (c KnownClient) Mergeable() bool {
 	return c.linux.base != noBase && (c.Format == JSON || c.Format == JSONC)
 }
 
 // Command returns the client's own command that enters the server; nil: it has none.
-func (c Client) Command(s Launch) []string {
+func (c KnownClient) Command(s Launch) []string {
 	if c.command == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (c Client) Command(s Launch) []string {
 }
 
 // All returns the table.
-func All() []Client { return slices.Clone(table) }
+func All() []KnownClient { return slices.Clone(table) }
 
 // Names lists the clients' names in the order of the table.
 func Names() (names []string) {
@@ -82,10 +82,10 @@ func Names() (names []string) {
 }
 
 // Find returns the client of that name.
-func Find(name string) (Client, bool) {
-	i := slices.IndexFunc(table, func(c Client) bool { return c.Name == name })
+func Find(name string) (KnownClient, bool) {
+	i := slices.IndexFunc(table, func(c KnownClient) bool { return c.Name == name })
 	if i < 0 {
-		return Client{}, false
+		return KnownClient{}, false
 	}
 	return table[i], true
 }
@@ -98,11 +98,11 @@ func add(words ...string) func(Launch) []string {
 // addMCP returns the command function of VS Code's program.
 func addMCP(program string) func(Launch) []string {
 	return func(s Launch) []string {
-		return []string{program, "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, Client{typed: true}.entry(s, nil)...)), false)}
+		return []string{program, "--add-mcp", inline(object(append([]member{{"name", text(serverName)}}, KnownClient{typed: true}.entry(s, nil)...)), false)}
 	}
 }
 
-var table = []Client{
+var table = []KnownClient{
 	{
 		// File and shape: modelcontextprotocol/modelcontextprotocol,
 		// docs/docs/develop/connect-local-servers.mdx (macOS and Windows). Linux has had a
@@ -285,8 +285,8 @@ type place struct {
 // folder %LOCALAPPDATA%\Packages\PREFIX*, and the path from there, with slashes.
 type packaged struct{ prefix, path string }
 
-// System holds what the places of files depend on. Absolute folders, or empty.
-type System struct {
+// UserFolders holds what the places of files depend on. Absolute folders, or empty.
+type UserFolders struct {
 	OS         string // as runtime.GOOS
 	Home       string
 	ConfigHome string // XDG_CONFIG_HOME
@@ -301,7 +301,7 @@ type System struct {
 	Entries func(folder string) []string
 }
 
-func (c Client) place(os string) place {
+func (c KnownClient) place(os string) place {
 	switch os {
 	case "windows":
 		return c.windows
@@ -313,7 +313,7 @@ func (c Client) place(os string) place {
 
 // File returns the absolute name of the client's file, and "" if it has none or the
 // folder is unknown. dir is the first folder that is served.
-func (c Client) File(s System, dir string) string {
+func (c KnownClient) File(s UserFolders, dir string) string {
 	name := c.file(s, dir)
 	if c.withC && s.Exists != nil && s.Exists(name+"c") {
 		return name + "c"
@@ -323,7 +323,7 @@ func (c Client) File(s System, dir string) string {
 
 // packageFile returns the file of a client that Windows has installed as a package, and ""
 // without a package. Of several packages the first one with a file counts.
-func (c Client) packageFile(s System) (file string) {
+func (c KnownClient) packageFile(s UserFolders) (file string) {
 	if c.packaged.prefix == "" || s.OS != "windows" || s.Entries == nil {
 		return ""
 	}
@@ -344,7 +344,7 @@ func (c Client) packageFile(s System) (file string) {
 }
 
 // file returns the name that File returns if there is no file yet.
-func (c Client) file(s System, dir string) string {
+func (c KnownClient) file(s UserFolders, dir string) string {
 	if file := c.packageFile(s); file != "" {
 		return file
 	}
@@ -352,7 +352,7 @@ func (c Client) file(s System, dir string) string {
 }
 
 // plainFile returns the file of a client that is not installed as a package.
-func (c Client) plainFile(s System, dir string) string {
+func (c KnownClient) plainFile(s UserFolders, dir string) string {
 	p := c.place(s.OS)
 	switch p.base {
 	case homeDir:
@@ -372,7 +372,7 @@ func (c Client) plainFile(s System, dir string) string {
 }
 
 // or returns a folder, or another in the home if it is empty.
-func (s System) or(folder, inHome string) string {
+func (s UserFolders) or(folder, inHome string) string {
 	if folder != "" || s.Home == "" {
 		return folder
 	}
@@ -380,7 +380,7 @@ func (s System) or(folder, inHome string) string {
 }
 
 // join is filepath.Join for the system of s, whatever this program was built for.
-func (s System) join(folder, path string) string {
+func (s UserFolders) join(folder, path string) string {
 	if folder == "" || path == "" {
 		return folder
 	}
@@ -388,7 +388,7 @@ func (s System) join(folder, path string) string {
 	return strings.TrimRight(folder, separator) + separator + strings.ReplaceAll(path, "/", separator)
 }
 
-func (s System) separator() string {
+func (s UserFolders) separator() string {
 	if s.OS == "windows" {
 		return `\`
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 func TestFile(t *testing.T) {
-	linux := System{OS: "linux", Home: "/home/you"}
-	darwin := System{OS: "darwin", Home: "/Users/you"}
-	windows := System{OS: "windows", Home: `C:\Users\you`}
+	linux := UserFolders{OS: "linux", Home: "/home/you"}
+	darwin := UserFolders{OS: "darwin", Home: "/Users/you"}
+	windows := UserFolders{OS: "windows", Home: `C:\Users\you`}
 	for _, c := range []struct{ name, linux, darwin, windows string }{
 		{"claude-desktop", "/home/you/.config/Claude/claude_desktop_config.json", "/Users/you/Library/Application Support/Claude/claude_desktop_config.json", `C:\Users\you\AppData\Roaming\Claude\claude_desktop_config.json`},
 		{"claude-code", "/p/.mcp.json", "/p/.mcp.json", `D:\p\.mcp.json`},
@@ -36,14 +36,14 @@ func TestFile(t *testing.T) {
 			t.Errorf("there is no %s", c.name)
 		}
 		for _, on := range []struct {
-			system    System
+			system    UserFolders
 			dir, want string
 		}{{linux, "/p", c.linux}, {darwin, "/p", c.darwin}, {windows, `D:\p`, c.windows}} {
 			if got := client.File(on.system, on.dir); got != on.want {
 				t.Errorf("%s on %s: %s, not %s", c.name, on.system.OS, got, on.want)
 			}
 		}
-		if got := client.File(System{OS: "linux"}, "/p"); got != "" && got != "/p/.mcp.json" {
+		if got := client.File(UserFolders{OS: "linux"}, "/p"); got != "" && got != "/p/.mcp.json" {
 			t.Errorf("%s without a home: %s", c.name, got)
 		}
 	}
@@ -75,7 +75,7 @@ func TestPackagedFile(t *testing.T) {
 		{"two packages, one with a file", "", []string{"Claude_a", "Claude_b"}, []string{in(local, "Claude_b")}, in(local, "Claude_b")},
 		{"LOCALAPPDATA", `D:\Local`, []string{"Claude_a"}, nil, in(`D:\Local`, "Claude_a")},
 	} {
-		s := System{OS: "windows", Home: `C:\Users\you`, LocalData: c.local,
+		s := UserFolders{OS: "windows", Home: `C:\Users\you`, LocalData: c.local,
 			Exists: func(name string) bool { return slices.Contains(c.has, name) },
 			Entries: func(folder string) []string {
 				if folder != strings.TrimSuffix(in(c.local, ""), `\\LocalCache\Roaming\Claude\claude_desktop_config.json`) && c.local != "" {
@@ -105,11 +105,11 @@ func TestPackagedFile(t *testing.T) {
 
 // TestFileByEnvironment moves the folders that variables name.
 func TestFileByEnvironment(t *testing.T) {
-	linux := System{OS: "linux", Home: "/home/you", ConfigHome: "/x", CodexHome: "/c", GeminiHome: "/g", AppData: "/ignored"}
-	windows := System{OS: "windows", Home: `C:\Users\you`, AppData: `E:\Roaming\`, ConfigHome: `X:\ignored`}
+	linux := UserFolders{OS: "linux", Home: "/home/you", ConfigHome: "/x", CodexHome: "/c", GeminiHome: "/g", AppData: "/ignored"}
+	windows := UserFolders{OS: "windows", Home: `C:\Users\you`, AppData: `E:\Roaming\`, ConfigHome: `X:\ignored`}
 	for _, c := range []struct {
 		name   string
-		system System
+		system UserFolders
 		want   string
 	}{
 		{"zed", linux, "/x/zed/settings.json"},
@@ -223,7 +223,7 @@ func TestDocumented(t *testing.T) {
 }
 
 // describe names the client's file for a document, with variables for its folder.
-func (c Client) describe(os string) string {
+func (c KnownClient) describe(os string) string {
 	p := c.place(os)
 	folder := map[base]string{homeDir: "~", configDir: "~/.config", appData: "%APPDATA%", codexHome: "~/.codex", geminiHome: "~", projectDir: "your project"}[p.base]
 	if os == "windows" {
@@ -232,5 +232,5 @@ func (c Client) describe(os string) string {
 	if folder == "" {
 		return "none"
 	}
-	return System{OS: os}.join(strings.ReplaceAll(folder, "/", System{OS: os}.separator()), p.path)
+	return UserFolders{OS: os}.join(strings.ReplaceAll(folder, "/", UserFolders{OS: os}.separator()), p.path)
 }

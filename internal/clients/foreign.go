@@ -61,10 +61,10 @@ func SplitArguments(args []string, flag func(name string) (valued, known bool)) 
 	return a, nil
 }
 
-// Item is a part of an entry that fsmcp config does not write itself: a flag, a folder, a
+// LaunchItem is a part of an entry that fsmcp config does not write itself: a flag, a folder, a
 // variable of the environment or another key. A repository can hold such an entry, so an
 // item is kept only if the user says so.
-type Item struct {
+type LaunchItem struct {
 	Name string // of the flag, the folder, the variable or the key
 	Text string // with its value
 	// Loosens reports that the item could widen what a server may do, or what is run.
@@ -87,7 +87,7 @@ var (
 
 // located is an item with the member that holds it; object is nil if an argument does.
 type located struct {
-	Item
+	LaunchItem
 	object *hujson.Value
 	at     int
 }
@@ -95,7 +95,7 @@ type located struct {
 // items returns what the entry holds beside the members and arguments that entry returns.
 func (d *document) items(entry *hujson.Value, args Arguments, s Launch) (all []located) {
 	add := func(i located) {
-		i.Kept = s.Keep != nil && s.Keep(i.Item)
+		i.Kept = s.Keep != nil && s.Keep(i.LaunchItem)
 		all = append(all, i)
 	}
 	for _, f := range args.Flags {
@@ -103,11 +103,11 @@ func (d *document) items(entry *hujson.Value, args Arguments, s Launch) (all []l
 			continue
 		}
 		name, _, _ := strings.Cut(f[0], "=")
-		add(located{Item: Item{Name: name, Text: Shell("linux", f), Loosens: !slices.Contains(harmlessFlags, name)}})
+		add(located{LaunchItem: LaunchItem{Name: name, Text: Shell("linux", f), Loosens: !slices.Contains(harmlessFlags, name)}})
 	}
 	for _, dir := range args.Dirs {
 		if !s.ownFolder(dir) {
-			add(located{Item: Item{Name: dir, Text: "folder " + dir, Loosens: true}})
+			add(located{LaunchItem: LaunchItem{Name: dir, Text: "folder " + dir, Loosens: true}})
 		}
 	}
 	for i, m := range members(entry) {
@@ -120,7 +120,7 @@ func (d *document) items(entry *hujson.Value, args Arguments, s Launch) (all []l
 				add(v)
 			}
 		default:
-			add(located{Item{Name: key, Text: key + ": " + d.brief(value), Loosens: !slices.Contains(switchKeys, key)}, entry, i})
+			add(located{LaunchItem{Name: key, Text: key + ": " + d.brief(value), Loosens: !slices.Contains(switchKeys, key)}, entry, i})
 		}
 	}
 	return all
@@ -134,18 +134,18 @@ func (d *document) variables(env *hujson.Value) (all []located) {
 		if !ok {
 			text = d.brief(&m.Value)
 		}
-		all = append(all, located{Item{Name: name, Text: "environment " + name + "=" + text, Loosens: !slices.Contains(harmlessVariables, name)}, env, i})
+		all = append(all, located{LaunchItem{Name: name, Text: "environment " + name + "=" + text, Loosens: !slices.Contains(harmlessVariables, name)}, env, i})
 	}
 	return all
 }
 
 // own reports whether entry returns a member of that key.
-func (c Client) own(key string) bool {
+func (c KnownClient) own(key string) bool {
 	return slices.ContainsFunc(c.entry(Launch{}, nil), func(m member) bool { return m.key == key })
 }
 
 // environment returns the key of an entry's environment.
-func (c Client) environment() string {
+func (c KnownClient) environment() string {
 	if c.joined {
 		return "environment"
 	}

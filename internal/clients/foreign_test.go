@@ -59,7 +59,7 @@ func TestForeign(t *testing.T) {
 		file := fmt.Sprintf(`{"a":1,%q:{"x":{"command":"x"},"fsmcp":%s,"y":{"command":"y"}}}`, client.keys[0], c.entry)
 		s := freshServer
 		s.Program, s.Dirs = nativetest.Name(s.Program), []string{nativetest.Name("/work")}
-		s.Keep = Entry{Keep: strings.Fields(c.keep)}.keeps
+		s.Keep = ReportedServer{Keep: strings.Fields(c.keep)}.keeps
 		m, err := client.Merge([]byte(file), s)
 		if err != nil {
 			t.Errorf("%s %s: %v", c.client, c.entry, err)
@@ -169,7 +169,7 @@ func TestRemoveReversesMerge(t *testing.T) {
 }
 
 // newServers counts the servers of a file.
-func newServers(c Client, text []byte) (int, error) {
+func newServers(c KnownClient, text []byte) (int, error) {
 	d, err := parse(c, text)
 	if err != nil {
 		return 0, err
@@ -250,7 +250,7 @@ func TestOutsideOfTheEntry(t *testing.T) {
 
 // tokensWithout returns the tokens of a file after its entry is removed, "" if it has no
 // object of servers: a merge makes one.
-func tokensWithout(t *testing.T, c Client, text []byte) string {
+func tokensWithout(t *testing.T, c KnownClient, text []byte) string {
 	t.Helper()
 	m, err := c.Remove(text)
 	if err != nil {

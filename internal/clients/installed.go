@@ -38,7 +38,7 @@ func ListInstalled(list []Installed) (lines []string) {
 
 // FindInstalled returns the clients that have a file or its folder here, or whose program look
 // finds. dirs are the folders that may hold a project's files.
-func FindInstalled(s System, dirs []string, look func(program string) (string, error)) (list []Installed) {
+func FindInstalled(s UserFolders, dirs []string, look func(program string) (string, error)) (list []Installed) {
 	seen := make(map[string]bool) // several clients read one file: the first of them counts
 	for _, c := range table {
 		here := Installed{Name: c.Name, Title: c.Title}

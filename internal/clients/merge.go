@@ -20,13 +20,13 @@ const (
 	maxDepth = 1000 // of brackets; the parser recurses
 )
 
-// Refusal says why a file is left as it is.
-type Refusal struct {
+// FileFault says why a file is left as it is.
+type FileFault struct {
 	Line int    // counted from 1; 0: of the whole file
 	Why  string // a clause with its subject
 }
 
-func (r *Refusal) Error() string {
+func (r *FileFault) Error() string {
 	if r.Line == 0 {
 		return r.Why
 	}
@@ -44,15 +44,15 @@ type Merged struct {
 	Program string        // that the entry starts, with its arguments
 	Before  []string      // the folders that it serves
 	After   []string      // those that it then serves
-	Items   []Item        // what the entry holds beside what fsmcp config writes
+	Items   []LaunchItem  // what the entry holds beside what fsmcp config writes
 }
 
 // Merge returns how the server is entered into the text of a client's file. All outside
-// fsmcp's entry stays, and of the entry the items that s keeps. The error is a *Refusal.
+// fsmcp's entry stays, and of the entry the items that s keeps. The error is a *FileFault.
 //
 // hujson parses; its own Patch is not used, since it drops comments around what it
 // replaces, leaves new text unformatted, and has no notion of a duplicate key.
-func (c Client) Merge(old []byte, s Launch) (m Merged, err error) {
+func (c KnownClient) Merge(old []byte, s Launch) (m Merged, err error) {
 	text, again := old, true
 	for pass := 0; again; pass++ {
 		d, err := parse(c, text)
@@ -73,7 +73,7 @@ func (c Client) Merge(old []byte, s Launch) (m Merged, err error) {
 }
 
 // Remove returns how the entry is taken out of the text of a client's file. All else stays.
-func (c Client) Remove(old []byte) (m Merged, err error) {
+func (c KnownClient) Remove(old []byte) (m Merged, err error) {
 	d, err := parse(c, old)
 	if err != nil || d.empty {
 		return m, err
@@ -111,32 +111,32 @@ func difference(old, text []byte) []span.Splice {
 
 // document is the settings file of a client.
 type document struct {
-	client Client
+	client KnownClient
 	jsonFile
 	empty bool // nothing but blanks and comments
 }
 
 func (d *document) refuse(at int, format string, a ...any) error {
-	return &Refusal{Line: d.line(at), Why: fmt.Sprintf(format, a...)}
+	return &FileFault{Line: d.line(at), Why: fmt.Sprintf(format, a...)}
 }
 
 // parse parses a client's file and finds out how it is written.
-func parse(c Client, text []byte) (*document, error) {
+func parse(c KnownClient, text []byte) (*document, error) {
 	body := bytes.TrimPrefix(text, []byte(byteOrderMark))
 	switch {
 	case len(body) > MaxBytes:
-		return nil, &Refusal{Why: fmt.Sprintf("the file has more than %d MB", MaxBytes>>20)}
+		return nil, &FileFault{Why: fmt.Sprintf("the file has more than %d MB", MaxBytes>>20)}
 	case !utf8.Valid(body):
-		return nil, &Refusal{Why: "the file is not in UTF-8"}
+		return nil, &FileFault{Why: "the file is not in UTF-8"}
 	case jsonc.TooDeep(body, maxDepth):
-		return nil, &Refusal{Why: fmt.Sprintf("more than %d brackets are nested", maxDepth)}
+		return nil, &FileFault{Why: fmt.Sprintf("more than %d brackets are nested", maxDepth)}
 	}
 	root, fault := jsonc.Parse(body)
 	empty := false
 	if fault != nil {
 		blank, still := jsonc.Parse(append(slices.Clip(body), "\n{}"...))
 		if still != nil {
-			return nil, &Refusal{Line: fault.Line, Why: fmt.Sprintf("the file is not valid JSON: %s (column %d)", fault.What, fault.Column)}
+			return nil, &FileFault{Line: fault.Line, Why: fmt.Sprintf("the file is not valid JSON: %s (column %d)", fault.What, fault.Column)}
 		}
 		root, empty = blank, true
 	}
@@ -269,7 +269,7 @@ func (d *document) update(v *hujson.Value, s Launch) (m Merged, again bool, err 
 	}
 	m = Merged{Found: true, Line: d.line(v.StartOffset), Program: d.started(v), Before: args.Dirs, After: s.foldersAfter(args.Dirs, items)}
 	for _, i := range items {
-		m.Items = append(m.Items, i.Item)
+		m.Items = append(m.Items, i.LaunchItem)
 	}
 	if i := slices.IndexFunc(items, func(i located) bool { return i.object != nil && !i.Kept }); i >= 0 {
 		d.cut(items[i].object, items[i].at)

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite what the cases expect")
 
 // testServer is entered by every case. It keeps all items, so that all of the file but the
 // command and the folders stays: see TestForeign for what is not kept.
-var testServer = Launch{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit, Replace: true, Keep: func(Item) bool { return true }}
+var testServer = Launch{Program: "/bin/fsmcp", Dirs: []string{"/work"}, Split: testSplit, Replace: true, Keep: func(LaunchItem) bool { return true }}
 
 // testSplit knows that --deny takes a value and the others do not, but for --odd, which it
 // does not know.
@@ -60,7 +60,7 @@ type mergeCase struct {
 func (m mergeCase) is(word string) bool { return slices.Contains(m.words, word) }
 
 // clients lists those that the case is for.
-func (m mergeCase) clients() (list []Client) {
+func (m mergeCase) clients() (list []KnownClient) {
 	for _, c := range table {
 		if !c.Mergeable() || m.is("untyped") && c.typed || m.is("searching") && c.searchless || (m.is("only") || c.joined) && !m.is(c.Name) {
 			continue
@@ -71,7 +71,7 @@ func (m mergeCase) clients() (list []Client) {
 }
 
 // bytes turns a text of a case into the bytes of a file of a client.
-func (m mergeCase) bytes(t *testing.T, text string, c Client) []byte {
+func (m mergeCase) bytes(t *testing.T, text string, c KnownClient) []byte {
 	t.Helper()
 	if m.is("hex") {
 		b, err := hex.DecodeString(strings.TrimSpace(text))
@@ -95,7 +95,7 @@ func (m mergeCase) bytes(t *testing.T, text string, c Client) []byte {
 }
 
 // text is the reverse of bytes.
-func (m mergeCase) text(b []byte, c Client) string {
+func (m mergeCase) text(b []byte, c KnownClient) string {
 	s := strings.ReplaceAll(strings.TrimPrefix(string(b), byteOrderMark), "\r\n", "\n")
 	s = strings.ReplaceAll(s, c.keys[0], "mcpServers")
 	s = strings.ReplaceAll(s, fmt.Sprintf(`\u%04x`, c.keys[0][0])+c.keys[0][1:], `mcp\u0053ervers`)
@@ -106,7 +106,7 @@ func (m mergeCase) text(b []byte, c Client) string {
 }
 
 // refuses returns what a client's own format refuses of a case that others take.
-func (m mergeCase) refuses(c Client) string {
+func (m mergeCase) refuses(c KnownClient) string {
 	switch {
 	case m.is("jsonc") && c.Format == JSON && m.is("commas"):
 		return "does not accept"
@@ -192,7 +192,7 @@ func TestMerge(t *testing.T) {
 }
 
 // try merges for one client and judges the result.
-func (m mergeCase) try(t *testing.T, c Client) {
+func (m mergeCase) try(t *testing.T, c KnownClient) {
 	t.Helper()
 	old := m.bytes(t, m.in, c)
 	merged, err := c.Merge(old, testServer)
@@ -202,7 +202,7 @@ func (m mergeCase) try(t *testing.T, c Client) {
 		wantErr = own
 	}
 	if wantErr != "" || err != nil {
-		if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || wantErr == "" || !strings.Contains(err.Error(), wantErr) {
+		if refusal := (*FileFault)(nil); !errors.As(err, &refusal) || wantErr == "" || !strings.Contains(err.Error(), wantErr) {
 			t.Errorf("%s: refused with %v, not %q", c.Name, err, wantErr)
 		}
 		return
@@ -261,7 +261,7 @@ func (m *mergeCase) rewrite(t *testing.T) {
 
 // kept compares everything but fsmcp's own three members: every token with its spelling
 // and order, and every comment.
-func kept(old, now []byte, c Client) error {
+func kept(old, now []byte, c KnownClient) error {
 	oldTokens, err := tokensOf(old, c)
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func kept(old, now []byte, c Client) error {
 var commentText = regexp.MustCompile(`//[^\n]*|(?s:/\*.*?\*/)`)
 
 // tokensOf lists keys with their paths, values as they are spelt, and comments.
-func tokensOf(text []byte, c Client) (list []string, err error) {
+func tokensOf(text []byte, c KnownClient) (list []string, err error) {
 	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	root, err := hujson.Parse(text)
 	if err != nil {
@@ -344,7 +344,7 @@ func tokensOf(text []byte, c Client) (list []string, err error) {
 
 // started reads a merged file as the client does, with a parser that is not the merge's,
 // and looks for the entry.
-func started(text []byte, c Client) error {
+func started(text []byte, c KnownClient) error {
 	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	if c.Format == JSONC {
 		var err error
@@ -484,7 +484,7 @@ func TestMergeJoined(t *testing.T) {
 			}
 		})
 	}
-	found, err := client.Registered(Source{keys: [][]string{client.keys}}, []byte(`{"mcp": {"files": {"command": ["/opt/fsmcp", "serve"]}}}`))
+	found, err := client.Registered(ServersFile{keys: [][]string{client.keys}}, []byte(`{"mcp": {"files": {"command": ["/opt/fsmcp", "serve"]}}}`))
 	if err != nil || len(found) != 1 || found[0].Command != "/opt/fsmcp" {
 		t.Errorf("found %v, %v", found, err)
 	}

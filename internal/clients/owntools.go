@@ -16,7 +16,7 @@ var claudeFileTools = []string{"Read", "Write", "Edit", "NotebookEdit"}
 // returns a file.
 //
 // It does not look at the settings of an administrator, nor at Claude Code's flags.
-func OwnFileTools(s System, dirs []string, has func(folder string) bool, read func(file string) ([]byte, error)) (on []string) {
+func OwnFileTools(s UserFolders, dirs []string, has func(folder string) bool, read func(file string) ([]byte, error)) (on []string) {
 	home := s.ClaudeHome
 	if home == "" && s.Home != "" {
 		home = s.join(s.Home, ".claude")

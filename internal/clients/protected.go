@@ -9,11 +9,11 @@ var userSettings = []string{"Code/User", "Code - Insiders/User", "VSCodium/User"
 // Protected returns the absolute names of all files that fsmcp enters servers into, or reads
 // for a client, and of the folders of editors' user settings: where the variables say, and
 // where they would be without variables. dirs are the folders that are served.
-func Protected(s System, dirs []string) (names []string) {
+func Protected(s UserFolders, dirs []string) (names []string) {
 	if len(dirs) == 0 {
 		dirs = []string{""}
 	}
-	for _, s := range []System{s, {OS: s.OS, Home: s.Home}} {
+	for _, s := range []UserFolders{s, {OS: s.OS, Home: s.Home}} {
 		for _, c := range table {
 			for _, src := range c.Sources(s, dirs) {
 				names = append(names, src.File)
@@ -21,7 +21,7 @@ func Protected(s System, dirs []string) (names []string) {
 		}
 		for _, folder := range userSettings {
 			for _, base := range []place{{configDir, folder}, {appData, folder}, {homeDir, "Library/Application Support/" + folder}} {
-				names = append(names, Client{linux: base, darwin: base, windows: base}.file(s, ""))
+				names = append(names, KnownClient{linux: base, darwin: base, windows: base}.file(s, ""))
 			}
 		}
 	}

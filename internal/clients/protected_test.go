@@ -8,11 +8,11 @@ import (
 // Every file that the table names is protected, by the variables and without them, and so
 // are the editors' own settings.
 func TestProtected(t *testing.T) {
-	s := System{OS: "linux", Home: "/h", ConfigHome: "/c", CodexHome: "/x", GeminiHome: "/g", ClaudeHome: "/l"}
+	s := UserFolders{OS: "linux", Home: "/h", ConfigHome: "/c", CodexHome: "/x", GeminiHome: "/g", ClaudeHome: "/l"}
 	got := Protected(s, []string{"/p", "/q"})
 	for _, c := range All() {
 		for _, dir := range []string{"/p", "/q"} {
-			for _, name := range []string{c.File(s, dir), c.File(System{OS: "linux", Home: "/h"}, dir)} {
+			for _, name := range []string{c.File(s, dir), c.File(UserFolders{OS: "linux", Home: "/h"}, dir)} {
 				if name != "" && !slices.Contains(got, name) {
 					t.Errorf("%s: %s is not protected", c.Name, name)
 				}
@@ -27,7 +27,7 @@ func TestProtected(t *testing.T) {
 			t.Errorf("%s is not protected", name)
 		}
 	}
-	for _, name := range Protected(System{OS: "linux"}, nil) {
+	for _, name := range Protected(UserFolders{OS: "linux"}, nil) {
 		t.Errorf("without a home: %s", name)
 	}
 }

@@ -25,8 +25,8 @@ type Registration struct {
 	Env []string
 }
 
-// Source is a file that a client reads, and where its objects of servers are.
-type Source struct {
+// ServersFile is a file that a client reads, and where its objects of servers are.
+type ServersFile struct {
 	File string
 	// Instead is the file that the client reads in place of this one; "" if it reads this one.
 	Instead string
@@ -36,19 +36,19 @@ type Source struct {
 // Sources returns the files in which the client may have an entry: the one that Write
 // enters it into, and those that the client or its own command uses beside it. dirs are the
 // folders that are served.
-func (c Client) Sources(s System, dirs []string) (list []Source) {
+func (c KnownClient) Sources(s UserFolders, dirs []string) (list []ServersFile) {
 	add := func(file string, keys []string) {
-		i := slices.IndexFunc(list, func(s Source) bool { return s.File == file })
+		i := slices.IndexFunc(list, func(s ServersFile) bool { return s.File == file })
 		switch same := func(k []string) bool { return slices.Equal(k, keys) }; {
 		case file == "":
 		case i < 0:
-			list = append(list, Source{File: file, keys: [][]string{keys}})
+			list = append(list, ServersFile{File: file, keys: [][]string{keys}})
 		case !slices.ContainsFunc(list[i].keys, same):
 			list[i].keys = append(list[i].keys, keys)
 		}
 	}
 	if file := c.packageFile(s); file != "" {
-		list = append(list, Source{File: c.plainFile(s, ""), Instead: file, keys: [][]string{c.keys}})
+		list = append(list, ServersFile{File: c.plainFile(s, ""), Instead: file, keys: [][]string{c.keys}})
 	}
 	for _, dir := range dirs {
 		files := []string{c.file(s, dir)}
@@ -85,11 +85,11 @@ func ReadFile(name string) ([]byte, error) {
 }
 
 // Registered returns the entries in the text of a source that are named fsmcp or start a
-// program of that name. The error is a *Refusal: the client cannot read the file, either.
+// program of that name. The error is a *FileFault: the client cannot read the file, either.
 //
 // In TOML and YAML it finds the entry where the client's own command writes it, a table or
 // block of its own; one that is written inline is not found.
-func (c Client) Registered(src Source, text []byte) ([]Registration, error) {
+func (c KnownClient) Registered(src ServersFile, text []byte) ([]Registration, error) {
 	lines := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 	switch c.Format {
 	case TOML:

@@ -43,7 +43,7 @@ func TestRegistered(t *testing.T) {
 		{"goose", "extensions:\n  'fsmcp':\n    cmd: /a/b # why\n", "2 /a/b"},
 	} {
 		client, _ := Find(c.client)
-		src := client.Sources(System{OS: "linux", Home: "/h"}, []string{"/p"})[0]
+		src := client.Sources(UserFolders{OS: "linux", Home: "/h"}, []string{"/p"})[0]
 		if got := registrations(client.Registered(src, []byte(c.text))); got != c.want && !(strings.HasPrefix(c.want, "error") && strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s %q: %s, not %s", c.client, c.text, got, c.want)
 		}
@@ -51,7 +51,7 @@ func TestRegistered(t *testing.T) {
 }
 
 func registrations(all []Registration, err error) string {
-	var refusal *Refusal
+	var refusal *FileFault
 	if errors.As(err, &refusal) {
 		return "error " + err.Error()
 	}
@@ -66,7 +66,7 @@ func registrations(all []Registration, err error) string {
 func TestRegisteredAfterSnippet(t *testing.T) {
 	for _, client := range All() {
 		text := client.Snippet(Launch{Program: `/opt/a "b"/fsmcp`, Dirs: []string{"/p"}})
-		got, err := client.Registered(Source{keys: [][]string{client.keys}}, []byte(text))
+		got, err := client.Registered(ServersFile{keys: [][]string{client.keys}}, []byte(text))
 		if err != nil || len(got) != 1 || got[0].Command != `/opt/a "b"/fsmcp` {
 			t.Errorf("%s: %v, %v in\n%s", client.Name, got, err, text)
 		}
@@ -74,7 +74,7 @@ func TestRegisteredAfterSnippet(t *testing.T) {
 }
 
 func TestSources(t *testing.T) {
-	s := System{OS: "linux", Home: "/h"}
+	s := UserFolders{OS: "linux", Home: "/h"}
 	for name, want := range map[string][]string{
 		"claude-code": {"/p/.mcp.json", "/h/.claude.json"},
 		"vscode":      {"/h/.config/Code/User/mcp.json", "/p/.vscode/mcp.json"},
@@ -102,7 +102,7 @@ func TestSources(t *testing.T) {
 	if private.File != "/c/.claude.json" {
 		t.Errorf("with CLAUDE_CONFIG_DIR: %s", private.File)
 	}
-	two := cursor.Sources(System{OS: "linux", Home: "/h"}, []string{"/p", "/q"})
+	two := cursor.Sources(UserFolders{OS: "linux", Home: "/h"}, []string{"/p", "/q"})
 	if len(two) != 3 || two[2].File != "/q/.cursor/mcp.json" {
 		t.Errorf("two folders: %v", two)
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/save"
 )
 
-// Entry is one server for one client on one system.
-type Entry struct {
-	Client  Client
+// ReportedServer is one server for one client on one system.
+type ReportedServer struct {
+	Client  KnownClient
 	Server  Launch
-	System  System
+	System  UserFolders
 	Project string   // the folder of a project that has a file of its own
 	Keep    []string // the names of items of an older entry to keep; KeepHarmless for all that do not loosen
 }
@@ -25,10 +25,10 @@ type Entry struct {
 const KeepHarmless = "*"
 
 // file returns the client's file, "" if there is none.
-func (e Entry) file() string { return e.Client.File(e.System, e.Project) }
+func (e ReportedServer) file() string { return e.Client.File(e.System, e.Project) }
 
 // project returns the folder that the client's file has to be in, "" for a file of the user.
-func (e Entry) project() string {
+func (e ReportedServer) project() string {
 	if e.Client.place(e.System.OS).base != projectDir {
 		return ""
 	}
@@ -37,7 +37,7 @@ func (e Entry) project() string {
 
 // withOlder returns the entry with the folders of an older entry that fsmcp cannot change,
 // in TOML or YAML, and that entry, nil if there is none.
-func (e Entry) withOlder() (Entry, *Registration) {
+func (e ReportedServer) withOlder() (ReportedServer, *Registration) {
 	if e.Client.Mergeable() || e.file() == "" {
 		return e, nil
 	}
@@ -45,7 +45,7 @@ func (e Entry) withOlder() (Entry, *Registration) {
 	if err != nil {
 		return e, nil
 	}
-	list, _ := e.Client.Registered(Source{File: e.file()}, text) // it has no error in TOML and YAML
+	list, _ := e.Client.Registered(ServersFile{File: e.file()}, text) // it has no error in TOML and YAML
 	i := slices.IndexFunc(list, func(r Registration) bool { return r.Named })
 	if i < 0 {
 		return e, nil
@@ -61,7 +61,7 @@ func (e Entry) withOlder() (Entry, *Registration) {
 
 // Print writes the text that the client's file needs to out, and to notes where it
 // belongs, the client's own command and what to know.
-func (e Entry) Print(out, notes io.Writer) error {
+func (e ReportedServer) Print(out, notes io.Writer) error {
 	e, older := e.withOlder()
 	if _, err := io.WriteString(out, e.Client.Snippet(e.Server)); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (e Entry) Print(out, notes io.Writer) error {
 }
 
 // leftOut returns the flags of an older entry that the printed text does not have.
-func (e Entry) leftOut(older Registration) []string {
+func (e ReportedServer) leftOut(older Registration) []string {
 	if len(older.Args) == 0 || e.Server.Split == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (e Entry) leftOut(older Registration) []string {
 }
 
 // PrintJSON writes the same as one object, without the notes.
-func (e Entry) PrintJSON(out io.Writer) error {
+func (e ReportedServer) PrintJSON(out io.Writer) error {
 	e, _ = e.withOlder()
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -114,10 +114,10 @@ func (e Entry) PrintJSON(out io.Writer) error {
 	}{e.Client.Name, e.file(), e.Client.Format, e.Client.Snippet(e.Server), append([]string{}, e.Client.Command(e.Server)...)})
 }
 
-func (e Entry) shell() string { return Shell(e.System.OS, e.Client.Command(e.Server)) }
+func (e ReportedServer) shell() string { return Shell(e.System.OS, e.Client.Command(e.Server)) }
 
 // warnings returns notes on what is likely meant otherwise.
-func (e Entry) warnings() (notes []string) {
+func (e ReportedServer) warnings() (notes []string) {
 	for _, dir := range e.Server.Dirs {
 		if dir == e.System.Home || strings.Trim(dir, `/\`) == "" {
 			notes = append(notes, fmt.Sprintf("The workspace is all of %s; --dir names a smaller one.", dir))
@@ -133,19 +133,19 @@ func (e Entry) warnings() (notes []string) {
 }
 
 // temporary reports whether the program was built by "go run", which removes it.
-func (e Entry) temporary() bool {
+func (e ReportedServer) temporary() bool {
 	return e.below("go-build")
 }
 
 // below reports whether the program lies below a folder whose name begins so.
-func (e Entry) below(prefix string) bool {
+func (e ReportedServer) below(prefix string) bool {
 	folders := strings.FieldsFunc(e.Server.Program, func(r rune) bool { return r == '/' || r == '\\' })
 	return slices.ContainsFunc(folders, func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // Enter merges the server into the client's file and returns lines about it, with control characters escaped. The error is
 // a sentence, and the file is as it was.
-func (e Entry) Enter(ctx context.Context, saver *save.Saver) (lines []string, err error) {
+func (e ReportedServer) Enter(ctx context.Context, saver *save.Saver) (lines []string, err error) {
 	e, older := e.withOlder()
 	instead := "add the text above, or run: " + e.shell()
 	if e.Client.command == nil {
@@ -175,7 +175,7 @@ func (e Entry) Enter(ctx context.Context, saver *save.Saver) (lines []string, er
 
 // Remove removes the entry from the client's file and returns lines about it, with control characters escaped. The error is
 // a sentence, and the file is as it was.
-func (e Entry) Remove(ctx context.Context, saver *save.Saver) (lines []string, err error) {
+func (e ReportedServer) Remove(ctx context.Context, saver *save.Saver) (lines []string, err error) {
 	_, older := e.withOlder()
 	by := "remove the entry"
 	if older != nil {
@@ -196,7 +196,7 @@ func (e Entry) Remove(ctx context.Context, saver *save.Saver) (lines []string, e
 }
 
 // unchangeable returns why the client's file cannot be changed here, and what to do.
-func (e Entry) unchangeable(older *Registration, instead string) error {
+func (e ReportedServer) unchangeable(older *Registration, instead string) error {
 	file := e.file()
 	switch {
 	case e.Client.linux.base == noBase:
@@ -212,12 +212,12 @@ func (e Entry) unchangeable(older *Registration, instead string) error {
 }
 
 // keeps reports whether the user keeps an item.
-func (e Entry) keeps(i Item) bool {
+func (e ReportedServer) keeps(i LaunchItem) bool {
 	return i.Name != KeepHarmless && slices.Contains(e.Keep, i.Name) || !i.Loosens && slices.Contains(e.Keep, KeepHarmless)
 }
 
 // unknownItem returns an error if the user keeps an item that an entry does not have.
-func (e Entry) unknownItem(items []Item) error {
+func (e ReportedServer) unknownItem(items []LaunchItem) error {
 	var names []string
 	for _, i := range items {
 		names = append(names, i.Name)
@@ -233,7 +233,7 @@ func (e Entry) unknownItem(items []Item) error {
 }
 
 // outcome says what became of the file.
-func (e Entry) outcome(w Written) []string {
+func (e ReportedServer) outcome(w Written) []string {
 	file := e.file()
 	if w.Link != "" {
 		file += " (which leads to " + w.Link + ")"
@@ -248,7 +248,7 @@ func (e Entry) outcome(w Written) []string {
 }
 
 // before says what an older entry held, and what stays of it.
-func (e Entry) before(w Written) (lines []string) {
+func (e ReportedServer) before(w Written) (lines []string) {
 	if w.Found && !slices.Equal(w.Before, w.After) {
 		lines = append(lines, fmt.Sprintf("It served %s, and serves %s now.", served(w.Before), served(w.After)))
 	}

@@ -19,7 +19,7 @@ type Launch struct {
 	// error. nil finds none.
 	Split func(args []string) (Arguments, error)
 	// Keep reports whether an item of an older entry stays; nil keeps none.
-	Keep func(Item) bool
+	Keep func(LaunchItem) bool
 	// ReadOnly has the server offer only tools that change nothing; nil: as an older entry
 	// says.
 	ReadOnly *bool
@@ -43,7 +43,7 @@ func (s Launch) line() []string { return append([]string{s.Program}, s.args(nil)
 type member struct{ key, value string }
 
 // entry returns the members of a server's object.
-func (c Client) entry(s Launch, flags []string) (list []member) {
+func (c KnownClient) entry(s Launch, flags []string) (list []member) {
 	flags = c.withTools(flags)
 	if c.joined {
 		return []member{{"type", text("local")}, {"command", text(append([]string{s.Program}, s.args(flags)...))}}
@@ -81,7 +81,7 @@ func (s Launch) withOlder(args Arguments) (Launch, Arguments) {
 
 // withTools returns flags, and all tools for a client that cannot search by itself, unless
 // the flags name some.
-func (c Client) withTools(flags []string) []string {
+func (c KnownClient) withTools(flags []string) []string {
 	named := func(f string) bool { return f == toolsFlag || strings.HasPrefix(f, toolsFlag+"=") }
 	if !c.searchless || slices.ContainsFunc(flags, named) {
 		return flags
@@ -135,7 +135,7 @@ func inline(compact string, spaced bool) string {
 }
 
 // Snippet returns what the client's file has to hold, ending with a newline.
-func (c Client) Snippet(s Launch) string {
+func (c KnownClient) Snippet(s Launch) string {
 	switch c.Format {
 	case TOML:
 		// A JSON string is a TOML string, except for the one character that TOML escapes.

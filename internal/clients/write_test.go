@@ -20,7 +20,7 @@ type folder struct {
 	t      *testing.T
 	dir    string
 	saver  *save.Saver
-	client Client
+	client KnownClient
 }
 
 func newFolder(t *testing.T) *folder {

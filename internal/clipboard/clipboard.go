@@ -13,8 +13,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
-// Content is a picture, or a text in UTF-8 with line feeds.
-type Content struct {
+// Clip is a picture, or a text in UTF-8 with line feeds.
+type Clip struct {
 	Data    []byte
 	Picture bool
 	// URIs says that the text is a list of URIs, one a line, mostly of copied files (source:
@@ -71,10 +71,10 @@ func New(p Program, look func(name string) (string, error)) *Reader {
 
 // Read returns what the clipboard holds. The error is ErrEmpty, ErrTooLong, one of this
 // package's types, or that of ctx.
-func (r *Reader) Read(ctx context.Context) (Content, error) {
+func (r *Reader) Read(ctx context.Context) (Clip, error) {
 	path, err := r.Look(r.Program.Name)
 	if err != nil {
-		return Content{}, &MissingError{r.Program}
+		return Clip{}, &MissingError{r.Program}
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, r.Timeout, ErrTooLong)
 	defer cancel()
@@ -124,10 +124,10 @@ func firstLine(complaints []byte, err error) string {
 
 // text returns the content of a text: with line feeds alone, as every system's programs
 // put it on the clipboard in another way.
-func text(data []byte) (Content, error) {
+func text(data []byte) (Clip, error) {
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	if len(data) == 0 {
-		return Content{}, ErrEmpty
+		return Clip{}, ErrEmpty
 	}
-	return Content{Data: data}, nil
+	return Clip{Data: data}, nil
 }

@@ -14,7 +14,7 @@ type Program struct {
 	Name string
 	// Package brings the program, as a person would ask for it; "" if the system has it.
 	Package string
-	read    func(run) (Content, error)
+	read    func(run) (Clip, error)
 }
 
 // run runs the program with arguments, and returns its output.
@@ -65,10 +65,10 @@ type typed struct {
 	empty []string                   // words of the complaint that there is no content
 }
 
-func (t typed) read(run run) (Content, error) {
+func (t typed) read(run run) (Clip, error) {
 	out, err := run(t.list...)
 	if err != nil {
-		return Content{}, t.orEmpty(err)
+		return Clip{}, t.orEmpty(err)
 	}
 	offered := strings.Split(strings.ReplaceAll(string(out), "\r", ""), "\n")
 	for _, mime := range pictureTypes {
@@ -76,7 +76,7 @@ func (t typed) read(run run) (Content, error) {
 			continue
 		}
 		if data, err := run(t.get(mime)...); err != nil || len(data) > 0 {
-			return Content{Data: data, Picture: true}, err
+			return Clip{Data: data, Picture: true}, err
 		}
 	}
 	for _, mime := range textTypes {
@@ -85,13 +85,13 @@ func (t typed) read(run run) (Content, error) {
 		}
 		data, err := run(t.get(mime)...)
 		if err != nil {
-			return Content{}, t.orEmpty(err)
+			return Clip{}, t.orEmpty(err)
 		}
 		content, err := text(data)
 		content.URIs = err == nil && mime == uriList
 		return content, err
 	}
-	return Content{}, ErrEmpty
+	return Clip{}, ErrEmpty
 }
 
 // orEmpty returns ErrEmpty for a complaint that there is no content.
@@ -109,10 +109,10 @@ func (t typed) orEmpty(err error) error {
 
 // OSAScript reads the clipboard of macOS (source: AppleScript's "clipboard info" and "the
 // clipboard as"). It prints binary data as «data PNGf89504E47…».
-var OSAScript = Program{Name: "osascript", read: func(run run) (Content, error) {
+var OSAScript = Program{Name: "osascript", read: func(run run) (Clip, error) {
 	info, err := run("-e", "clipboard info")
 	if err != nil {
-		return Content{}, err
+		return Clip{}, err
 	}
 	for _, class := range []struct{ shown, code string }{{"PNGf", "PNGf"}, {"JPEG", "JPEG"}, {"TIFF", "TIFF"}, {"GIF", "GIFf"}} {
 		if !bytes.Contains(info, []byte(class.shown)) {
@@ -120,20 +120,20 @@ var OSAScript = Program{Name: "osascript", read: func(run run) (Content, error) 
 		}
 		out, err := run("-e", "the clipboard as «class "+class.code+"»")
 		if err != nil {
-			return Content{}, err
+			return Clip{}, err
 		}
 		_, digits, _ := bytes.Cut(bytes.TrimSpace(out), []byte("«data "+class.code))
 		data, err := hex.AppendDecode(nil, bytes.TrimSuffix(digits, []byte("»")))
 		if err == nil && len(data) > 0 {
-			return Content{Data: data, Picture: true}, nil
+			return Clip{Data: data, Picture: true}, nil
 		}
 	}
 	if !bytes.Contains(info, []byte("utf8")) && !bytes.Contains(info, []byte("ut16")) && !bytes.Contains(bytes.ToLower(info), []byte("string")) && !bytes.Contains(info, []byte("Unicode text")) {
-		return Content{}, ErrEmpty
+		return Clip{}, ErrEmpty
 	}
 	out, err := run("-e", "the clipboard as text")
 	if err != nil {
-		return Content{}, err
+		return Clip{}, err
 	}
 	return text(bytes.TrimSuffix(out, []byte("\n")))
 }}
@@ -141,7 +141,7 @@ var OSAScript = Program{Name: "osascript", read: func(run run) (Content, error) 
 // PowerShell reads the clipboard of Windows. A clipboard is read in a single-threaded
 // apartment (source: System.Windows.Forms.Clipboard). Base64 keeps the console's encoding
 // out of it.
-var PowerShell = Program{Name: "powershell", read: func(run run) (Content, error) {
+var PowerShell = Program{Name: "powershell", read: func(run run) (Clip, error) {
 	const script = `$ErrorActionPreference = 'Stop'
 Add-Type -AssemblyName System.Windows.Forms, System.Drawing
 if ([Windows.Forms.Clipboard]::ContainsImage()) {
@@ -153,15 +153,15 @@ if ([Windows.Forms.Clipboard]::ContainsImage()) {
 }`
 	out, err := run("-NoLogo", "-NoProfile", "-NonInteractive", "-STA", "-Command", script)
 	if err != nil {
-		return Content{}, err
+		return Clip{}, err
 	}
 	kind, digits, _ := bytes.Cut(bytes.TrimSpace(out), []byte(" "))
 	data, err := base64.StdEncoding.AppendDecode(nil, digits)
 	switch {
 	case err != nil || len(data) == 0:
-		return Content{}, ErrEmpty
+		return Clip{}, ErrEmpty
 	case string(kind) == "picture":
-		return Content{Data: data, Picture: true}, nil
+		return Clip{Data: data, Picture: true}, nil
 	}
 	return text(data)
 }}

@@ -62,7 +62,7 @@ func Whole(stamp fsys.Stamp, raw []byte, answer toolcall.Answer) *Plan {
 	c := Answered(answer)
 	c.Stamp, c.Splices, c.Now = stamp, []span.Splice{{End: stamp.Size, New: raw}}, now
 	if len(raw) <= state.KeepText {
-		c.Record = (&state.File{Content: now}).Recorded(span.Set{}.Add(span.Span{End: int64(len(raw))}))
+		c.Record = (&state.KnownFile{Content: now}).Recorded(span.Set{}.Add(span.Span{End: int64(len(raw))}))
 	} else {
 		c.parts = sync.OnceValue(func() []state.Part { return state.PartsOf(raw, 0) })
 		go c.parts()
@@ -73,7 +73,7 @@ func Whole(stamp fsys.Stamp, raw []byte, answer toolcall.Answer) *Plan {
 
 // Of is the change of a file by splices. rec is the record of the file as it is, and the new
 // bytes are kept up to a size. They are not hashed if the file is large.
-func Of(f *state.File, rec state.Record, splices []span.Splice, keep int64) *Plan {
+func Of(f *state.KnownFile, rec state.Record, splices []span.Splice, keep int64) *Plan {
 	c := &Plan{Stamp: f.Stamp, From: f.Content, Splices: splices}
 	if c.Size() <= state.InMemory {
 		c.Now = f.Spliced(splices, keep)

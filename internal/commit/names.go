@@ -26,9 +26,9 @@ type NameStep struct {
 	Index    int       // of its entry in the arguments
 }
 
-// Names is a call that moves, copies or deletes files and folders. Its steps are worked out
+// NamesCall is a call that moves, copies or deletes files and folders. Its steps are worked out
 // before the first is made, each on the tree that earlier ones leave.
-type Names struct {
+type NamesCall struct {
 	Operation history.Operation // OpMove, OpCopy or OpDelete
 	Recursive bool              // a folder that is not empty may be deleted
 	Steps     []NameStep
@@ -46,9 +46,9 @@ const (
 	namesTime = 25 * time.Second
 )
 
-// naming is a call of Names under way.
+// naming is a NamesCall under way.
 type naming struct {
-	Names
+	NamesCall
 	by    *Committer
 	call  toolcall.Call
 	begun time.Time
@@ -68,9 +68,9 @@ type naming struct {
 // nameStep is a step that was worked out.
 type nameStep struct {
 	NameStep
-	from, to *access.File // as they were found first; to is nil for a delete
-	toPath   fsys.Path    // the new name itself
-	kind     fsys.Kind    // of what is moved, as earlier steps leave it
+	from, to *access.AllowedFile // as they were found first; to is nil for a delete
+	toPath   fsys.Path           // the new name itself
+	kind     fsys.Kind           // of what is moved, as earlier steps leave it
 	stamp    fsys.Stamp
 	virtual  bool // an earlier step makes it
 	below    access.Below
@@ -81,9 +81,9 @@ type nameStep struct {
 
 // ChangeNames makes the changes of a call: work all of them out, ask once, run the hooks
 // before, lock all names, decide on each again and make it, unlock, and run the hooks after.
-func (c *Committer) ChangeNames(ctx context.Context, call toolcall.Call, names Names) toolcall.Outcome {
+func (c *Committer) ChangeNames(ctx context.Context, call toolcall.Call, names NamesCall) toolcall.Outcome {
 	call.Group = history.NewGroup()
-	n := &naming{Names: names, by: c, call: call}
+	n := &naming{NamesCall: names, by: c, call: call}
 	defer n.close()
 	if out := n.workOut(ctx); out.Err != nil {
 		return out
@@ -116,7 +116,7 @@ func (c *Committer) ChangeNames(ctx context.Context, call toolcall.Call, names N
 // close closes the files of the first look.
 func (n *naming) close() {
 	for _, s := range n.steps {
-		for _, f := range []*access.File{s.from, s.to} {
+		for _, f := range []*access.AllowedFile{s.from, s.to} {
 			if f != nil {
 				f.Close()
 			}
@@ -127,7 +127,7 @@ func (n *naming) close() {
 // closeAlone closes the files of the first look that have descriptors of their own.
 func closeAlone(n *naming) {
 	for _, s := range n.steps {
-		for _, f := range []*access.File{s.from, s.to} {
+		for _, f := range []*access.AllowedFile{s.from, s.to} {
 			if f != nil && !f.SharesFolder() {
 				f.Close()
 			}
@@ -154,7 +154,7 @@ func (n *naming) tool() string {
 }
 
 // open resolves and decides on a name, on the tree that earlier steps leave if there knows it.
-func (n *naming) open(op perm.Op, path fsys.Path, there access.Exists) (*access.File, error) {
+func (n *naming) open(op perm.Op, path fsys.Path, there access.Exists) (*access.AllowedFile, error) {
 	r := n.call.Request(op, path)
 	r.Folders = n.folders
 	f, err := n.by.Opener.Access.Entry(r, there)
@@ -308,7 +308,7 @@ func (n *naming) find(s *nameStep) error {
 	name := fsys.InSentence(s.From.String())
 	switch {
 	case s.kind == fsys.Missing:
-		return n.by.Opener.Missing(&toolcall.Target{File: s.from})
+		return n.by.Opener.Missing(&toolcall.Target{AllowedFile: s.from})
 	case s.From.TrailingSlash() && s.kind != fsys.Directory:
 		return refusal.New(refusal.NotAFolderName, s.From.Given(), name)
 	case s.kind == fsys.Special:
@@ -333,7 +333,7 @@ func (n *naming) mayGo(s *nameStep) error {
 	return nil
 }
 
-func (n *naming) stays(f *access.File) error {
+func (n *naming) stays(f *access.AllowedFile) error {
 	if n.by.Opener.Access.Policy().Keeps(f.Names) {
 		return refusal.New(refusal.StaysHere, fsys.InSentence(f.Asked.String()))
 	}
@@ -388,7 +388,7 @@ func (n *naming) openNew(s *nameStep) (err error) {
 
 // isFree reports whether nothing will have a name that was looked at just now, once the steps so
 // far are made.
-func isFree(n *naming, f *access.File) bool {
+func isFree(n *naming, f *access.AllowedFile) bool {
 	if real, ok := n.tree.real(f.Path); ok && real == f.Path {
 		return f.Kind == fsys.Missing && !n.tree.makes(f.Path)
 	}
@@ -431,7 +431,7 @@ func (s *nameStep) respells() bool {
 }
 
 // hides reports whether what a file holds must not be shown.
-func (n *naming) hides(f *access.File) bool {
+func (n *naming) hides(f *access.AllowedFile) bool {
 	return n.by.Opener.Access.Policy().DecideGranted(perm.Read, f.Names, nil, &n.call.Session.Grants).Verdict != perm.Allow
 }
 
@@ -444,7 +444,7 @@ func (n *naming) lookBelow(s *nameStep) error {
 		if err != nil {
 			return err
 		}
-		f = &access.File{Target: t, Op: s.from.Op}
+		f = &access.AllowedFile{Target: t, Op: s.from.Op}
 		defer f.Close()
 	}
 	var b access.Below
@@ -485,7 +485,7 @@ func (n *naming) lookAtComing(s *nameStep, b *access.Below) error {
 }
 
 // belowOf decides on what lies below a folder that is open as f, by the names of the step.
-func (n *naming) belowOf(s *nameStep, f *access.File) (access.Below, error) {
+func (n *naming) belowOf(s *nameStep, f *access.AllowedFile) (access.Below, error) {
 	op, _ := n.ops()
 	var to []string
 	if s.to != nil {

@@ -33,8 +33,8 @@ const freshFor = 10 * time.Millisecond
 // readyMove is a step that was decided on under the locks.
 type readyMove struct {
 	*nameStep
-	now, new *access.File // the old and the new name as they are
-	opened   bool         // for this step alone, under the locks
+	now, new *access.AllowedFile // the old and the new name as they are
+	opened   bool                // for this step alone, under the locks
 	mark     *history.Mark
 }
 

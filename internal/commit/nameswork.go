@@ -25,7 +25,7 @@ var errNoTime = errors.New("the time of one call was over")
 type nameMaker struct {
 	*naming
 	locks *save.Locks
-	disk  *save.Names
+	disk  *save.NamesTxn
 	batch batchRecorder // of a delete
 }
 
@@ -66,7 +66,7 @@ func (n *nameMaker) late(ctx context.Context) error {
 }
 
 // openAgain resolves and decides on a name again, under the locks.
-func (n *nameMaker) openAgain(op perm.Op, path fsys.Path, was string) (*access.File, error) {
+func (n *nameMaker) openAgain(op perm.Op, path fsys.Path, was string) (*access.AllowedFile, error) {
 	f, err := n.open(op, path, nil)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (n *nameMaker) openAgain(op perm.Op, path fsys.Path, was string) (*access.F
 	return f, nil
 }
 
-func (n *nameMaker) onDisk(ctx context.Context, from, to *access.File) (save.Moved, error) {
+func (n *nameMaker) onDisk(ctx context.Context, from, to *access.AllowedFile) (save.Moved, error) {
 	if n.Operation == history.OpCopy {
 		return n.disk.Copy(ctx, from.Target, to.Target)
 	}
@@ -92,7 +92,7 @@ func (n *nameMaker) onDisk(ctx context.Context, from, to *access.File) (save.Mov
 }
 
 // belowNow decides again on what lies below a folder.
-func (n *nameMaker) belowNow(s *nameStep, from *access.File) (access.Below, error) {
+func (n *nameMaker) belowNow(s *nameStep, from *access.AllowedFile) (access.Below, error) {
 	n.tree = nameTree{} // what was made is on the disk
 	b, err := n.belowOf(s, from)
 	if err == nil && b.Question != nil {
@@ -103,7 +103,7 @@ func (n *nameMaker) belowNow(s *nameStep, from *access.File) (access.Below, erro
 
 // moved has the conversation's records follow a name that was moved, and those of what lies
 // below it. The old records stay with the old names.
-func (n *nameMaker) moved(s *nameStep, from, to *access.File, m save.Moved) {
+func (n *nameMaker) moved(s *nameStep, from, to *access.AllowedFile, m save.Moved) {
 	for _, name := range m.Left {
 		n.out.Note(fmt.Sprintf("(What was at the old name could not be removed and lies in %s; the next start of fsmcp removes it.)", fsys.InSentence(name)))
 	}
@@ -122,7 +122,7 @@ func (n *nameMaker) moved(s *nameStep, from, to *access.File, m save.Moved) {
 		}
 		rec.Settled = false
 		session.Changed(now, &rec)
-		n.out.Moved = append(n.out.Moved, reminders.File{Path: now, Stamp: rec.Stamp})
+		n.out.Moved = append(n.out.Moved, reminders.FoundFile{Path: now, Stamp: rec.Stamp})
 		if n.Operation == history.OpMove {
 			session.Reminders.ReportedGone(path)
 		}
@@ -139,7 +139,7 @@ func (n *naming) gateDelete(ctx context.Context, s *nameStep) toolcall.Outcome {
 		if err != nil || f.Kind != fsys.Regular {
 			continue
 		}
-		out := n.gateFile(ctx, &access.File{Target: f, Op: perm.Delete})
+		out := n.gateFile(ctx, &access.AllowedFile{Target: f, Op: perm.Delete})
 		f.Close()
 		if out.Err != nil {
 			return out
@@ -149,7 +149,7 @@ func (n *naming) gateDelete(ctx context.Context, s *nameStep) toolcall.Outcome {
 }
 
 // gateFile refuses to delete one file that was shown and has changed since.
-func (n *naming) gateFile(ctx context.Context, f *access.File) toolcall.Outcome {
+func (n *naming) gateFile(ctx context.Context, f *access.AllowedFile) toolcall.Outcome {
 	rec, known := n.call.Session.Files.Get(f.Path)
 	if !known || f.Kind != fsys.Regular {
 		return toolcall.Outcome{}
@@ -170,7 +170,7 @@ func (n *naming) gateFile(ctx context.Context, f *access.File) toolcall.Outcome 
 	if !was.Changed {
 		return toolcall.Outcome{}
 	}
-	target := &toolcall.Target{File: f}
+	target := &toolcall.Target{AllowedFile: f}
 	changed := toolcall.Failed(refusal.New(refusal.ChangedBefore, target.Name()))
 	if n.hides(f) || stamp.Size > state.InMemory {
 		return changed
@@ -326,7 +326,7 @@ func (n *nameMaker) keep(ctx context.Context, s *nameStep) (k kept, err error) {
 }
 
 // keepNow puts what is to be deleted into the history, after the decision on its name.
-func (n *nameMaker) keepNow(ctx context.Context, s *nameStep, from *access.File) (k kept, err error) {
+func (n *nameMaker) keepNow(ctx context.Context, s *nameStep, from *access.AllowedFile) (k kept, err error) {
 	k.from = len(n.marks)
 	var below map[string]bool
 	if from.Kind == fsys.Directory {

@@ -18,7 +18,7 @@ func (unwanted) Wanted([]string) (before, after bool) { return false, false }
 // Where no hooks are wanted, nothing is made for them.
 func TestNoHooksCostNothing(t *testing.T) {
 	for name, hooks := range map[string]Hooks{"none": nil, "unwanted": unwanted{}} {
-		s := &toolcall.Target{File: &access.File{Target: &fsys.Target{Path: "/w/a.txt", Names: []string{"/w/a.txt"}}}}
+		s := &toolcall.Target{AllowedFile: &access.AllowedFile{Target: &fsys.Target{Path: "/w/a.txt", Names: []string{"/w/a.txt"}}}}
 		w := committing{by: &Committer{Hooks: hooks}, call: toolcall.Call{Session: &toolcall.Session{}}, op: perm.Edit}
 		m := applied{change: &Plan{}}
 		ctx := context.Background()

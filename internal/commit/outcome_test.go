@@ -52,7 +52,7 @@ func TestPlanRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path, Path: "/w/a"}, Hidden: c.hidden}}
+		s := &toolcall.Target{AllowedFile: &access.AllowedFile{Target: &fsys.Target{Asked: path, Path: "/w/a"}, Hidden: c.hidden}}
 		if c.plan.change != nil {
 			c.plan.change = &Plan{Outcome: effects}
 		}

@@ -72,7 +72,7 @@ func (c *Committer) startRecording(ctx context.Context, describe func() (history
 // describe describes a change to the history.
 func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Plan) (k history.PendingChange, err error) {
 	if s.Stamp.Nlink > 1 {
-		s.Links = c.Opener.Access.Links(s.File, func(name string) bool { return c.History.Secret([]string{name}) })
+		s.Links = c.Opener.Access.Links(s.AllowedFile, func(name string) bool { return c.History.Secret([]string{name}) })
 	}
 	k = history.PendingChange{Names: s.KnownNames(), Session: call.Session.ID, Tool: s.Op.String(), Call: call.ID, Group: call.Group, Splices: change.Splices, Gone: change.Remove}
 	if old == nil {
@@ -98,7 +98,7 @@ func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.F
 }
 
 // hookChange describes the change that hooks made to the history.
-func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.File) history.PendingChange {
+func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.KnownFile) history.PendingChange {
 	return history.PendingChange{
 		Names: s.KnownNames(), Session: call.Session.ID, Tool: history.ToolHook, Call: call.ID, Group: call.Group,
 		Old: bytes.NewReader(was), Size: int64(len(was)), From: was, Was: sumOf(sha256.Sum256(was)),
@@ -108,7 +108,7 @@ func hookChange(call toolcall.Call, s *toolcall.Target, was []byte, now *state.F
 
 // recordHookChange records the change that hooks made as one of its own. Without it the
 // change before, which it follows, could not be restored.
-func (w *committing) recordHookChange(ctx context.Context, s *toolcall.Target, was []byte, now *state.File) []string {
+func (w *committing) recordHookChange(ctx context.Context, s *toolcall.Target, was []byte, now *state.KnownFile) []string {
 	recorded := w.by.startRecording(ctx, func() (history.PendingChange, error) { return hookChange(w.call, s, was, now), nil })
 	mark, err := recorded()
 	if err != nil {

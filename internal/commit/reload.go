@@ -133,7 +133,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 }
 
 // reread reads a file by its target alone.
-func (w *committing) reread(ctx context.Context, t *fsys.Target) (*state.File, error) {
+func (w *committing) reread(ctx context.Context, t *fsys.Target) (*state.KnownFile, error) {
 	f, err := t.Open()
 	if err != nil {
 		return nil, err
@@ -144,11 +144,11 @@ func (w *committing) reread(ctx context.Context, t *fsys.Target) (*state.File, e
 		return nil, err
 	}
 	defer leave()
-	return w.by.Loader.Load(w.call.Session, &toolcall.Target{File: &access.File{Target: t}}, f)
+	return w.by.Loader.Load(w.call.Session, &toolcall.Target{AllowedFile: &access.AllowedFile{Target: t}}, f)
 }
 
 // showHookChange moves the record to what hooks have made of a file, and shows it.
-func (w *committing) showHookChange(c *state.File, m *applied) {
+func (w *committing) showHookChange(c *state.KnownFile, m *applied) {
 	rec := m.change.Record
 	var err error
 	if c.Doc, err = changes.Decode(c.Raw, rec.Enc); err != nil {

@@ -16,7 +16,7 @@ import (
 // Installation holds this program and the workspace, which the clients' entries are
 // compared with.
 type Installation struct {
-	System  clients.System
+	System  clients.UserFolders
 	Dirs    []string // the workspace; clients have files there
 	Program string   // the file of this program
 	// Split parts the arguments of serve.
@@ -60,7 +60,7 @@ func Clients(in Installation) (checks []Check) {
 }
 
 // source checks one file.
-func (in Installation) source(client clients.Client, src clients.Source) (checks []Check) {
+func (in Installation) source(client clients.KnownClient, src clients.ServersFile) (checks []Check) {
 	at := client.Title + ", " + src.File
 	text, err := clients.ReadFile(src.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func (in Installation) source(client clients.Client, src clients.Source) (checks
 
 // remedy says how to make an entry start this program: by fsmcp config if that replaces the
 // entry, else by hand.
-func (in Installation) remedy(client clients.Client, file string, text []byte, e clients.Registration) string {
+func (in Installation) remedy(client clients.KnownClient, file string, text []byte, e clients.Registration) string {
 	if !client.Mergeable() {
 		return fmt.Sprintf("fsmcp config %s prints the entry of this program.", client.Name)
 	}
@@ -101,7 +101,7 @@ func (in Installation) remedy(client clients.Client, file string, text []byte, e
 }
 
 // entry checks what one entry starts.
-func (in Installation) entry(client clients.Client, e clients.Registration, remedy string) Check {
+func (in Installation) entry(client clients.KnownClient, e clients.Registration, remedy string) Check {
 	if e.Off {
 		return Check{NameClients, Fail, "the entry is disabled: the client does not start it", fmt.Sprintf("Turn it on in %s, or remove it.", client.Title)}
 	}
@@ -145,7 +145,7 @@ var starters = []string{"npx", "npm", "pnpm", "yarn", "bunx", "node", "docker", 
 // serves starts an entry as the client would. Of its environment only fsmcp's own variables
 // count, without those that name files and programs: a repository can hold an entry, and the user
 // has not approved it by asking for a check.
-func (in Installation) serves(client clients.Client, e clients.Registration) error {
+func (in Installation) serves(client clients.KnownClient, e clients.Registration) error {
 	if in.Serve == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (in Installation) ownTools() []Check {
 
 // arguments returns why a server with these arguments serves no client, or a folder that is
 // not there, as the rest of a sentence; "" if it serves.
-func (in Installation) arguments(client clients.Client, args []string) string {
+func (in Installation) arguments(client clients.KnownClient, args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
@@ -218,7 +218,7 @@ func (in Installation) arguments(client clients.Client, args []string) string {
 // folderFault returns why a folder of an entry is not served. A relative name is
 // refused only for a variable that the client does not replace: the client's working
 // directory is unknown.
-func (in Installation) folderFault(client clients.Client, dir string) string {
+func (in Installation) folderFault(client clients.KnownClient, dir string) string {
 	rest, home := strings.CutPrefix(dir, "~")
 	variable := strings.ContainsAny(dir, "$%")
 	switch {

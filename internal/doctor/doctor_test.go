@@ -83,16 +83,16 @@ func TestWorkspace(t *testing.T) {
 
 func TestEngines(t *testing.T) {
 	for _, c := range []struct {
-		e    Engine
+		e    DecoderProgram
 		want Status
 	}{
-		{Engine{Name: "x", Needed: true}, Warn},
-		{Engine{Name: "x"}, Skip},
-		{Engine{Name: "x", Path: "/x"}, Warn},
-		{Engine{Name: "x", Path: "/x", Version: "pdf"}, OK},
+		{DecoderProgram{Name: "x", Needed: true}, Warn},
+		{DecoderProgram{Name: "x"}, Skip},
+		{DecoderProgram{Name: "x", Path: "/x"}, Warn},
+		{DecoderProgram{Name: "x", Path: "/x", Version: "pdf"}, OK},
 	} {
 		c.e.Without, c.e.Install = "no pages", "Install it."
-		got := Engines([]Engine{c.e})[0]
+		got := Engines([]DecoderProgram{c.e})[0]
 		says(t, got, c.want)
 		if bad := c.want != OK; bad != strings.Contains(got.Detail, "no pages") || bad != strings.Contains(got.Remedy, "Install it.") {
 			t.Error(got)
@@ -106,9 +106,9 @@ func TestSettings(t *testing.T) {
 		nativetest.Name("/p/.fsmcp/settings.json"):               `{"permissions":{"deny":["Read(.env)","Read(a)"],"allow":["Read(//x)"]}}`,
 		nativetest.Name("/home/you/.config/fsmcp/settings.json"): "{\n\"permissions\": {\"ask\": [\"Edit(b)\"]}}",
 	}
-	read := func(name string) settings.Content {
+	read := func(name string) settings.FileContent {
 		text, ok := files[name]
-		return settings.Content{Bytes: []byte(text), Missing: !ok}
+		return settings.FileContent{Bytes: []byte(text), Missing: !ok}
 	}
 	vars := map[string]string{"FSMCP_DENY": "Read(c)"}
 	load := func() []Check {
@@ -188,7 +188,7 @@ func TestClients(t *testing.T) {
 	beside := filepath.Join(dir, "bin", "fsmcp")
 	put(beside, "another build")
 	in := Installation{
-		System: clients.System{OS: system(), Home: home}, Dirs: []string{work}, Program: self,
+		System: clients.UserFolders{OS: system(), Home: home}, Dirs: []string{work}, Program: self,
 		Split: func(args []string) (clients.Arguments, error) {
 			return clients.SplitArguments(args, func(name string) (valued, known bool) { return name != "dedup", name != "odd" })
 		},
@@ -377,7 +377,7 @@ func TestEntryOfAnotherInstallation(t *testing.T) {
 		t.Fatal(err)
 	}
 	client, _ := clients.Find("claude-desktop")
-	s := clients.System{OS: "windows", Home: `C:\Users\you`, Entries: func(string) []string { return []string{"Claude_x"} }}
+	s := clients.UserFolders{OS: "windows", Home: `C:\Users\you`, Entries: func(string) []string { return []string{"Claude_x"} }}
 	src := client.Sources(s, []string{`C:\p`})[0]
 	src.File = plain
 	checks := Installation{System: s}.source(client, src)

@@ -2,8 +2,8 @@ package doctor
 
 import "fmt"
 
-// Engine is a program that decodes pictures or documents for fsmcp.
-type Engine struct {
+// DecoderProgram is a program that decodes pictures or documents for fsmcp.
+type DecoderProgram struct {
 	Name    string
 	Path    string // "" if it is not found
 	Version string // what it says of itself; "" if it does not start
@@ -13,7 +13,7 @@ type Engine struct {
 }
 
 // Engines checks the programs that fsmcp finds.
-func Engines(list []Engine) (checks []Check) {
+func Engines(list []DecoderProgram) (checks []Check) {
 	for _, e := range list {
 		c := Check{Name: NameEngines}
 		switch {

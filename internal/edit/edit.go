@@ -69,8 +69,8 @@ func (r Rule) String() string {
 // A Match is a place in a text, half open, in bytes.
 type Match struct{ Start, End int }
 
-// A Result is the effect of an edit: one splice of the bytes of the text for each match. Equal new texts may share memory.
-type Result struct {
+// Replacements are the effect of an edit: one splice of the bytes of the text for each match. Equal new texts may share memory.
+type Replacements struct {
 	Splices []span.Splice
 	Rule    Rule
 }
@@ -81,10 +81,10 @@ const FoldUpTo = 64 << 20
 // Apply finds req.Old in text and tells what to put in its place. It fails with
 // ErrSame, *StrippedToSameError, *NoMatchError, *AmbiguousError,
 // *OtherLineError or *TooManyError. An empty Old is found nowhere: the caller makes and fills files.
-func Apply(text string, req Request) (Result, error) {
+func Apply(text string, req Request) (Replacements, error) {
 	f, err := locate(text, req)
 	if err != nil {
-		return Result{}, err
+		return Replacements{}, err
 	}
 	return replace(text, req, f)
 }

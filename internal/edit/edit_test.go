@@ -14,7 +14,7 @@ func describe(e *AmbiguousError) string {
 }
 
 // Patch is text with the splices applied.
-func (r Result) Patch(text string) string {
+func (r Replacements) Patch(text string) string {
 	return string(span.Apply([]byte(text), r.Splices))
 }
 

@@ -177,7 +177,7 @@ func checkApply(t interface{ Fatalf(string, ...any) }, text string, req Request)
 		shift += int64(len(s.New)) - (s.End - s.Start)
 	}
 	patched := res.Patch(text)
-	if back := (Result{Splices: reverse}).Patch(patched); back != text {
+	if back := (Replacements{Splices: reverse}).Patch(patched); back != text {
 		t.Fatalf("undone it is %q, was %q", back, text)
 	}
 	restoreByApply(t, text, patched, req, res)
@@ -192,7 +192,7 @@ func bare(s string) string {
 }
 
 // restoreByApply turns one edit around where the result names its place.
-func restoreByApply(t interface{ Fatalf(string, ...any) }, text, patched string, req Request, res Result) {
+func restoreByApply(t interface{ Fatalf(string, ...any) }, text, patched string, req Request, res Replacements) {
 	if len(res.Splices) != 1 || len(res.Splices[0].New) == 0 {
 		return
 	}

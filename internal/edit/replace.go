@@ -18,10 +18,10 @@ type call struct {
 }
 
 // replace decides what stands in the place of each match.
-func replace(text string, req Request, f located) (Result, error) {
+func replace(text string, req Request, f located) (Replacements, error) {
 	w := newComposer(f.call, req.KeepTrailing)
 	ends := lineEnds{text: text, loneCR: f.breaks.inText}
-	res := Result{Rule: f.rule, Splices: make([]span.Splice, len(f.matches))}
+	res := Replacements{Rule: f.rule, Splices: make([]span.Splice, len(f.matches))}
 	changed := false
 	v := view{s: span.BytesOf(text), loneCR: f.breaks.inText}
 	for i, m := range f.matches {
@@ -50,7 +50,7 @@ func replace(text string, req Request, f located) (Result, error) {
 		}
 	}
 	if !changed {
-		return Result{}, w.unchanged()
+		return Replacements{}, w.unchanged()
 	}
 	return res, nil
 }

@@ -8,8 +8,8 @@ package filelock
 
 import "errors"
 
-// File is an open file, of package os or of another.
-type File interface{ Fd() uintptr }
+// Descriptor is an open file, of package os or of another.
+type Descriptor interface{ Fd() uintptr }
 
 // ErrNone: the file system has no locks.
 var ErrNone = errors.New("the file system has no locks")

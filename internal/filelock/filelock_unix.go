@@ -8,7 +8,7 @@ import (
 
 // Try locks a file unless another open file has the lock, which is no error. On a file
 // system without locks the error is ErrNone.
-func Try(f File) (got bool, err error) {
+func Try(f Descriptor) (got bool, err error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
 		case nil:
@@ -28,4 +28,4 @@ func Try(f File) (got bool, err error) {
 }
 
 // Unlock lets others have the file.
-func Unlock(f File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+func Unlock(f Descriptor) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

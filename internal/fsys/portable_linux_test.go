@@ -18,4 +18,6 @@ func ways() []way {
 }
 
 // ParentFD is asked for by a test of what serves Linux.
-func (t *Target) ParentFD() (int, error) { return -1, fault("open", t.Path, errors.ErrUnsupported) }
+func (t *Target) ParentFD() (int, error) {
+	return -1, fault("open", t.Path, errors.ErrUnsupported)
+}

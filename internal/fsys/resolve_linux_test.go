@@ -431,9 +431,9 @@ func TestEntries(t *testing.T) {
 		y.file(name, "x")
 	}
 	y.link("ws/l", "z")
-	want := []Entry{{"y", true}, {"z", true}, {"a", false}, {"b", false}, {"l", false}}
+	want := []FolderName{{"y", true}, {"z", true}, {"a", false}, {"b", false}, {"l", false}}
 	everyWay(t, func(t *testing.T, r *Resolver) {
-		for ask, list := range map[string]func(*Target, int) ([]Entry, error){
+		for ask, list := range map[string]func(*Target, int) ([]FolderName, error){
 			"ws": (*Target).Entries, "ws/a": (*Target).Siblings, "ws/new": (*Target).Siblings, "ws/new/x": (*Target).Siblings,
 		} {
 			target, err := yard{t, y.dir}.resolve(r, ask)

@@ -27,7 +27,7 @@ import (
 // Gate decides whether a call may change a file.
 type Gate struct {
 	Target *toolcall.Target
-	File   *state.File
+	File   *state.KnownFile
 	Budget toolcall.Budget
 }
 

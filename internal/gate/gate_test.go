@@ -28,17 +28,17 @@ func gateOf(t *testing.T, name, was, now string, shown ...string) Gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &state.File{Path: name, Content: state.NewContent([]byte(now)), Stamp: fsys.Stamp{Size: int64(len(now))}, Doc: doc, Known: shown != nil}
+	f := &state.KnownFile{Path: name, Content: state.NewContent([]byte(now)), Stamp: fsys.Stamp{Size: int64(len(now))}, Doc: doc, Known: shown != nil}
 	var places span.Set
 	for _, part := range shown {
 		at := int64(strings.Index(was, part))
 		places = places.Add(span.Span{Start: at, End: at + int64(len(part))})
 	}
 	if f.Known {
-		before := state.File{Content: state.NewContent([]byte(was)), Stamp: fsys.Stamp{Size: int64(len(was))}}
+		before := state.KnownFile{Content: state.NewContent([]byte(was)), Stamp: fsys.Stamp{Size: int64(len(was))}}
 		f.Record = before.Recorded(places)
 	}
-	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path, Path: name}}}
+	target := &toolcall.Target{AllowedFile: &access.AllowedFile{Target: &fsys.Target{Asked: path, Path: name}}}
 	return Gate{Target: target, File: f, Budget: toolcall.Budget{Counter: tokens.Local{}, Most: 25_000}}
 }
 

@@ -197,25 +197,25 @@ type Removed struct {
 // NotKept says that a removal would not be kept, and why.
 type NotKept struct {
 	Index  int
-	Reason Reason
+	Reason NotKeptReason
 }
 
-// Reason is why the history does not keep a removal.
-type Reason string
+// NotKeptReason is why the history does not keep a removal.
+type NotKeptReason string
 
 // The reasons.
 const (
-	ReasonSecret  Reason = "it counts as secret (history.exclude)"
-	ReasonOff     Reason = "the history is turned off (history.enabled)"
-	ReasonNoRoom  Reason = "there is no room for it beside what is kept (history.maxSize)"
-	ReasonNoState Reason = "there is no state folder"
+	ReasonSecret  NotKeptReason = "it counts as secret (history.exclude)"
+	ReasonOff     NotKeptReason = "the history is turned off (history.enabled)"
+	ReasonNoRoom  NotKeptReason = "there is no room for it beside what is kept (history.maxSize)"
+	ReasonNoState NotKeptReason = "there is no state folder"
 )
 
 // WouldKeep returns which removals would not be kept. There is no room for any of them if, for
 // all of them, a part of the history would go that is younger than the history's age: it
 // counts their bytes as they are, not compressed.
 func (s *Store) WouldKeep(ctx context.Context, list []Removed) (not []NotKept) {
-	settings, total, all := s.o.Settings(), int64(0), Reason("")
+	settings, total, all := s.o.Settings(), int64(0), NotKeptReason("")
 	if settings.Off {
 		all = ReasonOff
 	}
@@ -240,7 +240,7 @@ func (s *Store) WouldKeep(ctx context.Context, list []Removed) (not []NotKept) {
 }
 
 // room returns why so many bytes more would not be kept; "" if they would.
-func (s *Store) room(ctx context.Context, settings Settings, more int64) Reason {
+func (s *Store) room(ctx context.Context, settings Settings, more int64) NotKeptReason {
 	dir, err := s.o.Dir(ctx)
 	if err != nil {
 		return ReasonNoState

@@ -59,8 +59,8 @@ func (h Hook) folder() string {
 	return filepath.Dir(h.From)
 }
 
-// Event describes a change to a command.
-type Event struct {
+// HookInput describes a change to a command.
+type HookInput struct {
 	Event Moment `json:"event"`
 	Tool  string `json:"tool"`
 	// Operation is edit, move, copy or delete.
@@ -82,7 +82,7 @@ type Event struct {
 
 // line encodes the event for the command's standard input. JSON holds text only: a byte of
 // a name that is not UTF-8 becomes \xNN, and base64 of the name is added.
-func (e Event) line() ([]byte, error) {
+func (e HookInput) line() ([]byte, error) {
 	e.Path, e.PathBase64 = asText(e.Path)
 	e.Before, e.BeforeBase64 = asText(e.Before)
 	e.To, e.ToBase64 = asText(e.To)
@@ -98,7 +98,7 @@ const maxEvent = 1 << 20
 
 // ReadEvent reads an event as a command gets it, with the names themselves in Path and
 // Before.
-func ReadEvent(r io.Reader) (e Event, err error) {
+func ReadEvent(r io.Reader) (e HookInput, err error) {
 	if err = json.NewDecoder(io.LimitReader(r, maxEvent)).Decode(&e); err != nil {
 		return e, err
 	}

@@ -51,7 +51,7 @@ func TestNoHooksCostNothing(t *testing.T) {
 }
 
 func TestReadEvent(t *testing.T) {
-	e := Event{Event: AfterEdit, Tool: "Edit", Path: "/p/a\xff<b>.go", Session: "s", Call: "1", Before: "/q/a\xff<b>.go"}
+	e := HookInput{Event: AfterEdit, Tool: "Edit", Path: "/p/a\xff<b>.go", Session: "s", Call: "1", Before: "/q/a\xff<b>.go"}
 	line, err := e.line()
 	if err != nil {
 		t.Fatal(err)

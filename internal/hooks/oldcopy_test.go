@@ -29,7 +29,7 @@ func TestOldBytesAreShown(t *testing.T) {
 	r := showing(state)
 	defer r.Close()
 	h := sh(`read -r line; f=${line##*'"before":"'}; f=${f%'"}'}; cp "$f" ` + out + `; ls -l "$f" | cut -c1-10 >>` + out + `; basename "$f" >>` + out)
-	round := Round{Hooks: List{h, h}, Event: Event{Event: AfterEdit, Path: "/p/a b.go"}, Dir: t.TempDir(), Old: []byte("old\n")}
+	round := Round{Hooks: List{h, h}, Event: HookInput{Event: AfterEdit, Path: "/p/a b.go"}, Dir: t.TempDir(), Old: []byte("old\n")}
 	all, err := r.After(t.Context(), round)
 	if err != nil || all[0].Ending != Passed || all[1].Ending != Passed {
 		t.Fatalf("%+v, %v", all, err)
@@ -48,7 +48,7 @@ func TestNoOldBytes(t *testing.T) {
 	state := t.TempDir()
 	r := showing(state)
 	defer r.Close()
-	round := Round{Hooks: List{sh(`read -r line; case $line in *before\"*) exit 1;; esac`)}, Event: Event{Path: "/p/a"}, Dir: "/"}
+	round := Round{Hooks: List{sh(`read -r line; case $line in *before\"*) exit 1;; esac`)}, Event: HookInput{Path: "/p/a"}, Dir: "/"}
 	if all, err := r.After(t.Context(), round); err != nil || all[0].Ending != Passed || len(left(t, state)) != 0 {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -66,7 +66,7 @@ func TestCloseWaitsForWhatIsShown(t *testing.T) {
 		<-release
 		return state, nil
 	}})
-	go r.After(t.Context(), Round{Hooks: List{sh("exit 0")}, Event: Event{Path: "/p/a"}, Dir: "/", Old: []byte("x")})
+	go r.After(t.Context(), Round{Hooks: List{sh("exit 0")}, Event: HookInput{Path: "/p/a"}, Dir: "/", Old: []byte("x")})
 	<-reached
 	closed := make(chan struct{})
 	go func() {
@@ -93,7 +93,7 @@ func TestNoRoomToShow(t *testing.T) {
 	}
 	r := showing(state)
 	defer r.Close()
-	all, err := r.After(t.Context(), Round{Hooks: List{sh("exit 0")}, Event: Event{Path: "/p/a"}, Dir: "/", Old: []byte("x")})
+	all, err := r.After(t.Context(), Round{Hooks: List{sh("exit 0")}, Event: HookInput{Path: "/p/a"}, Dir: "/", Old: []byte("x")})
 	if err == nil || len(all) != 1 || all[0].Ending != Passed {
 		t.Errorf("%+v, %v", all, err)
 	}

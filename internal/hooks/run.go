@@ -75,7 +75,7 @@ func (r *Runner) Close() {
 // Round is the list of commands for one change; they run one after the other.
 type Round struct {
 	Hooks List
-	Event Event
+	Event HookInput
 	// Dir is their working directory.
 	Dir string
 	// Barred reports whether no command may come from a file, by its absolute name; nil:

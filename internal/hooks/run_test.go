@@ -30,7 +30,7 @@ func once(t *testing.T, h Hook) (Report, *Report) {
 	t.Helper()
 	r := New(Options{})
 	defer r.Close()
-	all, stop, err := r.Before(t.Context(), Round{Hooks: List{h}, Event: Event{Event: BeforeEdit, Path: "/p/a.go"}, Dir: t.TempDir()})
+	all, stop, err := r.Before(t.Context(), Round{Hooks: List{h}, Event: HookInput{Event: BeforeEdit, Path: "/p/a.go"}, Dir: t.TempDir()})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
 	}
@@ -42,7 +42,7 @@ func TestEventIsOneLine(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	r := New(Options{})
 	defer r.Close()
-	e := Event{Event: AfterEdit, Tool: "Edit", Path: `/p/a & <b> "ü".go`, Session: "s1", Call: "c1"}
+	e := HookInput{Event: AfterEdit, Tool: "Edit", Path: `/p/a & <b> "ü".go`, Session: "s1", Call: "c1"}
 	round := Round{Hooks: List{sh(`read -r line; printf '%s' "$line" >` + out + `; if read -r more; then exit 3; fi; pwd >>` + out)}, Event: e, Dir: dir}
 	if all, _ := r.After(t.Context(), round); len(all) != 1 || all[0].Ending != Passed || all[0].Took <= 0 {
 		t.Fatalf("%+v", all)
@@ -204,7 +204,7 @@ func TestFloodIsTakenAndNotKept(t *testing.T) {
 func TestUnreadEventBlocksNobody(t *testing.T) {
 	r := New(Options{})
 	defer r.Close()
-	big := Event{Path: strings.Repeat("x", 1<<20)}
+	big := HookInput{Path: strings.Repeat("x", 1<<20)}
 	begun := time.Now()
 	for _, script := range []string{"exit 0", "exec <&-; sleep 0.1", "sleep 0.1", "sleep 60 & exit 0"} {
 		all, _ := r.After(t.Context(), Round{Hooks: List{sh(script)}, Event: big, Dir: t.TempDir()})
@@ -266,7 +266,7 @@ func TestNameThatIsNotUTF8(t *testing.T) {
 		{"/p/a.go", "/s/\xfe", `"path":"/p/a.go","session":"","call":"","before":"/s/\\xfe","beforeBase64":"L3Mv/g=="`},
 		{`/p/\xff�.go`, "", `"path":"/p/\\xff�.go","session":"","call":""`},
 	} {
-		round := Round{Hooks: List{sh("cat >" + out + "; exit 2")}, Event: Event{Event: BeforeEdit, Tool: "Edit", Path: c.path, Before: c.before}, Dir: "/"}
+		round := Round{Hooks: List{sh("cat >" + out + "; exit 2")}, Event: HookInput{Event: BeforeEdit, Tool: "Edit", Path: c.path, Before: c.before}, Dir: "/"}
 		if _, stop, err := r.Before(t.Context(), round); err != nil || stop == nil || stop.Ending != Refused {
 			t.Errorf("%q: %+v, %v", c.path, stop, err)
 		}

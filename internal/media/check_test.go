@@ -118,7 +118,7 @@ func TestOrientationTurnsTheSize(t *testing.T) {
 			p := binary.BigEndian.AppendUint32(bytes.Clone(files[PNG][:33]), uint32(len(e)))
 			p = binary.BigEndian.AppendUint32(append(p, chunk...), crc32.ChecksumIEEE(chunk))
 			p = append(p, files[PNG][33:]...)
-			want := Facts{Width: 37, Height: 23, Orientation: 1}
+			want := PictureFacts{Width: 37, Height: 23, Orientation: 1}
 			if o >= 1 && o <= 8 {
 				want.Orientation = int(o)
 			}

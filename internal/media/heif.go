@@ -51,7 +51,7 @@ func full(b []byte) (version byte, body []byte) {
 
 // heif reads the size of a HEIC's or AVIF's primary picture, as it is shown: the
 // properties that cut and turn it are applied (ISO/IEC 23008-12, section 6.5).
-func (l *headerReader) heif(f *Facts) error {
+func (l *headerReader) heif(f *PictureFacts) error {
 	meta, err := l.heifMeta()
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func propertiesOf(ipma []byte, item int) (places []int) {
 }
 
 // apply applies a property to the size.
-func (f *Facts) apply(p box) {
+func (f *PictureFacts) apply(p box) {
 	be := binary.BigEndian
 	switch {
 	case p.name == "ispe" && len(p.body) >= 12:

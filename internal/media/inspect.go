@@ -9,8 +9,8 @@ import (
 	"math"
 )
 
-// Facts holds what a picture's header says.
-type Facts struct {
+// PictureFacts holds what a picture's header says.
+type PictureFacts struct {
 	Kind Kind
 	// Width and Height are those of the upright picture, in pixels.
 	Width, Height int
@@ -55,9 +55,9 @@ const (
 // Inspect reads a picture's header and orientation. It reads only these parts of the file, a
 // bounded number of times, and decodes nothing. The error is a *DamageError, or the reader's
 // own.
-func Inspect(kind Kind, r io.ReaderAt, size int64) (Facts, error) {
+func Inspect(kind Kind, r io.ReaderAt, size int64) (PictureFacts, error) {
 	l := headerReader{r: r, size: size}
-	f := Facts{Kind: kind, Orientation: 1}
+	f := PictureFacts{Kind: kind, Orientation: 1}
 	var err error
 	switch kind {
 	case PNG:
@@ -132,13 +132,13 @@ func (l *headerReader) at(off int64, n int) ([]byte, error) {
 }
 
 // orient takes the orientation from EXIF data, which starts like a TIFF.
-func (f *Facts) orient(exif []byte) {
+func (f *PictureFacts) orient(exif []byte) {
 	if o := Orientation(exif); o != 0 {
 		f.Orientation = o
 	}
 }
 
-func (l *headerReader) png(f *Facts) error {
+func (l *headerReader) png(f *PictureFacts) error {
 	b, err := l.at(0, 29)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (l *headerReader) png(f *Facts) error {
 	}
 }
 
-func (l *headerReader) jpeg(f *Facts) error {
+func (l *headerReader) jpeg(f *PictureFacts) error {
 	found, turned := false, false
 	for off := int64(2); ; {
 		h, err := l.at(off, 4)
@@ -221,7 +221,7 @@ func (l *headerReader) jpeg(f *Facts) error {
 	}
 }
 
-func (l *headerReader) gif(f *Facts) error {
+func (l *headerReader) gif(f *PictureFacts) error {
 	b, err := l.at(6, 4)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (l *headerReader) gif(f *Facts) error {
 	return nil
 }
 
-func (l *headerReader) webp(f *Facts) error {
+func (l *headerReader) webp(f *PictureFacts) error {
 	b, err := l.at(12, 18)
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (l *headerReader) webp(f *Facts) error {
 	return nil
 }
 
-func (l *headerReader) webpExif(f *Facts) {
+func (l *headerReader) webpExif(f *PictureFacts) {
 	for off := int64(12); ; {
 		h, err := l.at(off, 8)
 		if err != nil {
@@ -281,7 +281,7 @@ func (l *headerReader) webpExif(f *Facts) {
 	}
 }
 
-func (l *headerReader) bmp(f *Facts) error {
+func (l *headerReader) bmp(f *PictureFacts) error {
 	b, err := l.at(14, 12)
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func (l *headerReader) bmp(f *Facts) error {
 }
 
 // ico reads the size of the largest icon.
-func (l *headerReader) ico(f *Facts) error {
+func (l *headerReader) ico(f *PictureFacts) error {
 	best, err := l.largestIcon()
 	f.Width, f.Height, f.Bytes = best.width, best.height, 4
 	return err
@@ -365,7 +365,7 @@ func (l *headerReader) icon(at int64) (icon, error) {
 	return one, nil
 }
 
-func (l *headerReader) tiff(f *Facts) error {
+func (l *headerReader) tiff(f *PictureFacts) error {
 	h, err := l.at(0, 8)
 	if err != nil {
 		return err

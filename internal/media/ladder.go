@@ -11,12 +11,12 @@ import (
 type Engine interface {
 	// Open decodes a file, as large as the view needs it. What cannot be decoded
 	// whole is a *DamageError, never half a picture.
-	Open(data []byte, f Facts, v View) (Picture, error)
+	Open(data []byte, f PictureFacts, v WantedView) (Picture, error)
 }
 
-// View is the largest that will be asked of an opened picture: a part of the
+// WantedView is the largest that will be asked of an opened picture: a part of the
 // upright picture, at most that large.
-type View struct {
+type WantedView struct {
 	Part          Rect
 	Width, Height int
 }
@@ -29,12 +29,12 @@ type Picture interface {
 	Approximate() bool
 	// Render encodes the view at a size, upright, in sRGB, without metadata.
 	// JPEG has transparency laid on white. It may be called twice at once.
-	Render(s Encoding) ([]byte, error)
+	Render(s PictureEncoding) ([]byte, error)
 	Close()
 }
 
-// Encoding is a form in which a view is encoded.
-type Encoding struct {
+// PictureEncoding is a form in which a view is encoded.
+type PictureEncoding struct {
 	Width, Height int
 	As            Kind // PNG or JPEG
 	Quality       int  // of JPEG, to 100
@@ -54,8 +54,8 @@ type Request struct {
 	Bounds Bounds
 }
 
-// Result is a picture within the limits.
-type Result struct {
+// FittedPicture is a picture within the limits.
+type FittedPicture struct {
 	Data   []byte `json:"-"` // which comes beside the JSON between the processes
 	As     Kind
 	Shown  Mapping
@@ -78,44 +78,44 @@ var (
 // Fit decodes a picture, or a region of it, and encodes it within the limits: the largest
 // picture and the best quality that fit. It returns a *DamageError or a
 // *RegionError, ErrTooLarge, ErrNoFit, or what the engine failed with.
-func Fit(e Engine, data []byte, q Request) (Result, error) {
+func Fit(e Engine, data []byte, q Request) (FittedPicture, error) {
 	f, err := Inspect(q.Kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return Result{}, err
+		return FittedPicture{}, err
 	}
 	if !q.Bounds.Admits(f) {
-		return Result{}, ErrTooLarge
+		return FittedPicture{}, ErrTooLarge
 	}
 	part := Rect{0, 0, f.Width, f.Height}
 	if q.Region != nil {
 		if part, err = q.Region.Clamp(f.Width, f.Height); err != nil {
-			return Result{}, err
+			return FittedPicture{}, err
 		}
 	}
 	w, h := fit(part.Width, part.Height, q.Limits.Side)
 	if q.Region != nil {
 		w, h = enlarged(w, h, q.Limits.Side)
 	}
-	p, err := e.Open(data, f, View{part, w, h})
+	p, err := e.Open(data, f, WantedView{part, w, h})
 	if err != nil {
-		return Result{}, err
+		return FittedPicture{}, err
 	}
 	defer p.Close()
 	l := ladder{p: p, limits: q.Limits, width: w, height: h}
 	as := target(f.Kind, data, p.Opaque())
-	var encoding Encoding
+	var encoding PictureEncoding
 	var out []byte
 	if q.Region != nil && w >= part.Width && lossless(f.Kind, data) {
 		as = PNG
-		encoding, out, err = l.best([]Encoding{{Width: w, Height: h, As: PNG}})
+		encoding, out, err = l.best([]PictureEncoding{{Width: w, Height: h, As: PNG}})
 	}
 	if err == nil && out == nil {
 		encoding, out, err = l.climb(as)
 	}
 	if err != nil {
-		return Result{}, err
+		return FittedPicture{}, err
 	}
-	return Result{Data: out, As: encoding.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), OnWhite: encoding.As == JPEG && !p.Opaque(), Shown: Mapping{
+	return FittedPicture{Data: out, As: encoding.As, Frames: Frames(q.Kind, data), Approximate: p.Approximate(), OnWhite: encoding.As == JPEG && !p.Opaque(), Shown: Mapping{
 		Width: f.Width, Height: f.Height, Part: part, Zoomed: q.Region != nil, DisplayWidth: encoding.Width, DisplayHeight: encoding.Height,
 	}}, nil
 }
@@ -188,11 +188,11 @@ type ladder struct {
 	p             Picture
 	limits        Limits
 	width, height int // of the whole view, within the limits
-	last          Encoding
+	last          PictureEncoding
 }
 
 // climb returns the first encoding within the limits.
-func (l *ladder) climb(as Kind) (Encoding, []byte, error) {
+func (l *ladder) climb(as Kind) (PictureEncoding, []byte, error) {
 	encoding, out, err := l.first(as)
 	if err != nil || out != nil && l.limits.Takes(len(out)) {
 		return encoding, out, err
@@ -209,29 +209,29 @@ func (l *ladder) climb(as Kind) (Encoding, []byte, error) {
 
 // best returns the first of some encodings that is within the limits; no bytes: there is
 // none.
-func (l *ladder) best(encodings []Encoding) (Encoding, []byte, error) {
+func (l *ladder) best(encodings []PictureEncoding) (PictureEncoding, []byte, error) {
 	for _, s := range encodings {
 		if out, err := l.try(s, l.limits.most()); err != nil || out != nil {
 			return s, out, err
 		}
 	}
-	return Encoding{}, nil, nil
+	return PictureEncoding{}, nil, nil
 }
 
 // first returns the whole view in its own kind, else as JPEG; no bytes if these are too
 // many. A picture with transparency becomes a JPEG only if the PNG is over a limit. An
 // opaque PNG becomes one also if that has under half the bytes. Both are encoded at once then;
 // the JPEG, which is done sooner, bounds the bytes of the PNG that are of use.
-func (l *ladder) first(as Kind) (Encoding, []byte, error) {
-	encoding := Encoding{Width: l.width, Height: l.height, As: as}
+func (l *ladder) first(as Kind) (PictureEncoding, []byte, error) {
+	encoding := PictureEncoding{Width: l.width, Height: l.height, As: as}
 	if as != PNG {
 		encoding.Quality = firstQuality
 		out, err := l.try(encoding, l.limits.most())
 		return encoding, out, err
 	}
-	other := Encoding{Width: l.width, Height: l.height, As: JPEG, Quality: textQuality}
+	other := PictureEncoding{Width: l.width, Height: l.height, As: JPEG, Quality: textQuality}
 	if !l.p.Opaque() {
-		encoding, out, err := l.best([]Encoding{encoding, other})
+		encoding, out, err := l.best([]PictureEncoding{encoding, other})
 		if err == nil && out == nil {
 			encoding = other
 		}
@@ -265,22 +265,22 @@ func (l *ladder) first(as Kind) (Encoding, []byte, error) {
 }
 
 // steps returns the encodings after the first one: from size to size, and of each the best first.
-func (l *ladder) steps(as Kind) (encodings []Encoding) {
+func (l *ladder) steps(as Kind) (encodings []PictureEncoding) {
 	lossy := func(w, h int, qualities ...int) {
 		for _, q := range qualities {
-			encodings = append(encodings, Encoding{Width: w, Height: h, As: JPEG, Quality: q})
+			encodings = append(encodings, PictureEncoding{Width: w, Height: h, As: JPEG, Quality: q})
 		}
 	}
 	for _, quarters := range []int{4, 3, 2, 1} {
 		w, h := scaled(l.width, quarters, 4), scaled(l.height, quarters, 4)
 		if as == PNG {
-			encodings = append(encodings, Encoding{Width: w, Height: h, As: PNG})
+			encodings = append(encodings, PictureEncoding{Width: w, Height: h, As: PNG})
 		} else {
 			lossy(w, h, firstQuality, 60, 40, lastQuality)
 		}
 	}
 	w, h := fit(l.width, l.height, paletteSide)
-	encodings = append(encodings, Encoding{Width: w, Height: h, As: PNG, Colours: colours})
+	encodings = append(encodings, PictureEncoding{Width: w, Height: h, As: PNG, Colours: colours})
 	w, h = fit(l.width, l.height, smallSide)
 	lossy(w, h, firstQuality, 60, 40, lastQuality)
 	w, h = fit(l.width, l.height, tinySide)
@@ -289,7 +289,7 @@ func (l *ladder) steps(as Kind) (encodings []Encoding) {
 }
 
 // try renders an encoding; no bytes if it takes more than so many.
-func (l *ladder) try(s Encoding, most int) ([]byte, error) {
+func (l *ladder) try(s PictureEncoding, most int) ([]byte, error) {
 	l.last = s
 	var bound atomic.Int64
 	bound.Store(int64(most))
@@ -297,7 +297,7 @@ func (l *ladder) try(s Encoding, most int) ([]byte, error) {
 }
 
 // render renders an encoding; no bytes if it takes more than most says at the end.
-func render(p Picture, s Encoding, most *atomic.Int64) ([]byte, error) {
+func render(p Picture, s PictureEncoding, most *atomic.Int64) ([]byte, error) {
 	s.Most = most
 	out, err := p.Render(s)
 	if n := int(most.Load()); errors.Is(err, ErrLonger) || err == nil && n > 0 && len(out) > n {
@@ -308,18 +308,18 @@ func render(p Picture, s Encoding, most *atomic.Int64) ([]byte, error) {
 
 // SendsUnchanged reports whether a picture with these facts and so many bytes is sent unchanged:
 // it is upright, within all limits, and of a kind that models accept.
-func (q Request) SendsUnchanged(f Facts, size int64) bool {
+func (q Request) SendsUnchanged(f PictureFacts, size int64) bool {
 	return f.Kind.MIME() != "" && f.Kind != PDF && f.Orientation == 1 && q.Limits.Holds(f.Width, f.Height) &&
 		size <= int64(q.Limits.Bytes) && q.Limits.Takes(int(size))
 }
 
 // Unchanged returns the result of sending a picture unchanged, after a look at its structure.
 // The error is a *DamageError.
-func Unchanged(f Facts, data []byte) (Result, error) {
+func Unchanged(f PictureFacts, data []byte) (FittedPicture, error) {
 	if err := Check(f.Kind, data); err != nil {
-		return Result{}, err
+		return FittedPicture{}, err
 	}
-	return Result{Data: data, As: f.Kind, Frames: 1, Shown: Mapping{
+	return FittedPicture{Data: data, As: f.Kind, Frames: 1, Shown: Mapping{
 		Width: f.Width, Height: f.Height, Part: Rect{0, 0, f.Width, f.Height}, DisplayWidth: f.Width, DisplayHeight: f.Height,
 	}}, nil
 }

@@ -18,21 +18,21 @@ import (
 // sized is an engine whose pictures have the size that a function says.
 type sized struct {
 	opaque bool
-	bytes  func(Encoding) int
+	bytes  func(PictureEncoding) int
 	early  bool // gives up where more bytes come than are of use
 	mu     sync.Mutex
-	shots  []Encoding // the JPEG before the PNG where both were asked for at once
-	views  []View
+	shots  []PictureEncoding // the JPEG before the PNG where both were asked for at once
+	views  []WantedView
 }
 
-func (e *sized) Open(_ []byte, _ Facts, v View) (Picture, error) {
+func (e *sized) Open(_ []byte, _ PictureFacts, v WantedView) (Picture, error) {
 	e.views = append(e.views, v)
 	return e, nil
 }
 func (*sized) Approximate() bool { return false }
 func (e *sized) Opaque() bool    { return e.opaque }
 func (e *sized) Close()          {}
-func (e *sized) Render(s Encoding) ([]byte, error) {
+func (e *sized) Render(s PictureEncoding) ([]byte, error) {
 	most := s.Most
 	s.Most = nil
 	e.mu.Lock()
@@ -56,7 +56,7 @@ func header(w, h int) []byte {
 	return append(b, 8, 2, 0, 0, 0, 0, 0, 0, 0)
 }
 
-func develop(t *testing.T, e *sized, w, h int, change func(*Request)) (Result, error) {
+func develop(t *testing.T, e *sized, w, h int, change func(*Request)) (FittedPicture, error) {
 	t.Helper()
 	q := Request{Kind: PNG, Limits: DefaultLimits(), Bounds: DefaultBounds()}
 	if change != nil {
@@ -67,13 +67,13 @@ func develop(t *testing.T, e *sized, w, h int, change func(*Request)) (Result, e
 
 func TestTheFirstThatFitsIsTaken(t *testing.T) {
 	const limit = 500_004 // bytes: the token rule
-	e := &sized{opaque: true, bytes: func(s Encoding) int { return 100 }}
+	e := &sized{opaque: true, bytes: func(s PictureEncoding) int { return 100 }}
 	r, err := develop(t, e, 4000, 3000, nil)
 	if err != nil || r.As != PNG || r.Shown.DisplayWidth != 2000 || r.Shown.DisplayHeight != 1500 {
 		t.Errorf("%+v %v", r.Shown, err)
 	}
 	// A JPEG under half is taken instead, but not where something shines through.
-	under := func(s Encoding) int {
+	under := func(s PictureEncoding) int {
 		if s.As == JPEG {
 			return 1000
 		}
@@ -86,24 +86,24 @@ func TestTheFirstThatFitsIsTaken(t *testing.T) {
 		}
 	}
 	// Down all steps: nothing is tried twice, and each is smaller than the one before.
-	e = &sized{opaque: true, bytes: func(s Encoding) int { return limit + 1 }}
+	e = &sized{opaque: true, bytes: func(s PictureEncoding) int { return limit + 1 }}
 	if _, err = develop(t, e, 4000, 3000, nil); !errors.Is(err, ErrNoFit) {
 		t.Errorf("%v", err)
 	}
-	want := []Encoding{{Width: 2000, Height: 1500, As: JPEG, Quality: 90}, {Width: 2000, Height: 1500, As: PNG}}
+	want := []PictureEncoding{{Width: 2000, Height: 1500, As: JPEG, Quality: 90}, {Width: 2000, Height: 1500, As: PNG}}
 	for _, w := range []int{1500, 1000, 500} {
-		want = append(want, Encoding{Width: w, Height: w * 3 / 4, As: PNG})
+		want = append(want, PictureEncoding{Width: w, Height: w * 3 / 4, As: PNG})
 	}
-	want = append(want, Encoding{Width: 800, Height: 600, As: PNG, Colours: 64})
+	want = append(want, PictureEncoding{Width: 800, Height: 600, As: PNG, Colours: 64})
 	for _, q := range []int{80, 60, 40, 20} {
-		want = append(want, Encoding{Width: 600, Height: 450, As: JPEG, Quality: q})
+		want = append(want, PictureEncoding{Width: 600, Height: 450, As: JPEG, Quality: q})
 	}
-	want = append(want, Encoding{Width: 400, Height: 300, As: JPEG, Quality: 20})
+	want = append(want, PictureEncoding{Width: 400, Height: 300, As: JPEG, Quality: 20})
 	if !slices.Equal(e.shots, want) {
 		t.Errorf("tried %+v\nwant %+v", e.shots, want)
 	}
 	for i := range want {
-		e = &sized{opaque: true, bytes: func(s Encoding) int {
+		e = &sized{opaque: true, bytes: func(s PictureEncoding) int {
 			if s == want[i] {
 				return limit
 			}
@@ -117,7 +117,7 @@ func TestTheFirstThatFitsIsTaken(t *testing.T) {
 }
 
 func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
-	e := &sized{opaque: true, bytes: func(s Encoding) int {
+	e := &sized{opaque: true, bytes: func(s PictureEncoding) int {
 		switch {
 		case s.As == PNG:
 			return 3_000_000
@@ -127,7 +127,7 @@ func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
 		return 400_000
 	}}
 	r, err := develop(t, e, 4000, 3000, nil)
-	if err != nil || r.As != JPEG || e.shots[len(e.shots)-1] != (Encoding{Width: 2000, Height: 1500, As: JPEG, Quality: 40}) || len(e.shots) != 5 {
+	if err != nil || r.As != JPEG || e.shots[len(e.shots)-1] != (PictureEncoding{Width: 2000, Height: 1500, As: JPEG, Quality: 40}) || len(e.shots) != 5 {
 		t.Errorf("%+v %v", e.shots, err)
 	}
 }
@@ -135,12 +135,12 @@ func TestAJpegOfThePngGoesDownAsJpeg(t *testing.T) {
 // A picture with transparency is a PNG where that is within the limits, however much less
 // a JPEG takes. Else it is a JPEG of the same size before it is made smaller.
 func TestTransparencyGoesBeforeSize(t *testing.T) {
-	full := func(as Kind, quality int) Encoding {
-		return Encoding{Width: 1900, Height: 1400, As: as, Quality: quality}
+	full := func(as Kind, quality int) PictureEncoding {
+		return PictureEncoding{Width: 1900, Height: 1400, As: as, Quality: quality}
 	}
-	order := []Encoding{full(PNG, 0), full(JPEG, 90), full(JPEG, 80), full(JPEG, 60), full(JPEG, 40), full(JPEG, 20), {Width: 1425, Height: 1050, As: JPEG, Quality: 80}}
+	order := []PictureEncoding{full(PNG, 0), full(JPEG, 90), full(JPEG, 80), full(JPEG, 60), full(JPEG, 40), full(JPEG, 20), {Width: 1425, Height: 1050, As: JPEG, Quality: 80}}
 	for i, want := range order {
-		e := &sized{bytes: func(s Encoding) int {
+		e := &sized{bytes: func(s PictureEncoding) int {
 			if s == want {
 				return 400_000
 			}
@@ -151,7 +151,7 @@ func TestTransparencyGoesBeforeSize(t *testing.T) {
 			t.Errorf("step %d: %+v, on white %v, %v; tried %+v", i, r.Shown, r.OnWhite, err, e.shots)
 		}
 	}
-	e := &sized{opaque: true, bytes: func(s Encoding) int { return 100 * int(s.As) }}
+	e := &sized{opaque: true, bytes: func(s PictureEncoding) int { return 100 * int(s.As) }}
 	if r, err := develop(t, e, 1900, 1400, nil); err != nil || r.OnWhite {
 		t.Errorf("of an opaque picture: %+v %v", r, err)
 	}
@@ -162,7 +162,7 @@ func TestGivingUpEarlyChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for i := range shortrun.Count(t, 300, 60, "pictures") {
 		opaque, seed, scale := i%3 > 0, r.Uint64(), 1+r.Float64()*3000
-		bytes := func(s Encoding) int { // a size for each shot, smaller as the picture is
+		bytes := func(s PictureEncoding) int { // a size for each shot, smaller as the picture is
 			h := fnv.New64a()
 			fmt.Fprint(h, s, seed)
 			return 1 + int(float64(s.Width+s.Quality)*scale*float64(h.Sum64()%1000)/1000)
@@ -190,7 +190,7 @@ func TestMostIsTaken(t *testing.T) {
 }
 
 func TestSmallPicturesAreNeverEnlarged(t *testing.T) {
-	e := &sized{bytes: func(Encoding) int { return 1 << 20 }}
+	e := &sized{bytes: func(PictureEncoding) int { return 1 << 20 }}
 	if _, err := develop(t, e, 30, 7000, nil); !errors.Is(err, ErrNoFit) {
 		t.Error(err)
 	}
@@ -202,9 +202,9 @@ func TestSmallPicturesAreNeverEnlarged(t *testing.T) {
 }
 
 func TestRegionsAreCutAtFullSize(t *testing.T) {
-	e := &sized{bytes: func(Encoding) int { return 1 }}
+	e := &sized{bytes: func(PictureEncoding) int { return 1 }}
 	r, err := develop(t, e, 4000, 3000, func(q *Request) { q.Region = &Rect{3900, -10, 500, 500} })
-	if err != nil || e.views[0] != (View{Rect{3900, 0, 100, 490}, 100, 490}) || r.Shown.Line() != "[Image: region 3900,0,100,490 of original 4000x3000, displayed at 100x490. Multiply coordinates by 1.00 and add 3900,0 to map to original image.]" {
+	if err != nil || e.views[0] != (WantedView{Rect{3900, 0, 100, 490}, 100, 490}) || r.Shown.Line() != "[Image: region 3900,0,100,490 of original 4000x3000, displayed at 100x490. Multiply coordinates by 1.00 and add 3900,0 to map to original image.]" {
 		t.Errorf("%+v %+v %v", e.views, r.Shown, err)
 	}
 }
@@ -215,7 +215,7 @@ func TestSmallRegionsAreEnlarged(t *testing.T) {
 		{400, 10, 2000, 1}, {399, 300, 2000, 2}, {300, 399, 2000, 2}, {267, 10, 2000, 2}, {266, 266, 2000, 3}, {200, 100, 2000, 4}, {201, 1, 2000, 3}, {1, 1, 2000, 4},
 		{200, 100, 450, 2}, {200, 100, 200, 1}, {200, 100, 100, 0},
 	} {
-		e := &sized{bytes: func(Encoding) int { return 1 }}
+		e := &sized{bytes: func(PictureEncoding) int { return 1 }}
 		r, err := develop(t, e, 4000, 3000, func(q *Request) { q.Region, q.Limits.Side = &Rect{10, 20, c.w, c.h}, c.side })
 		w, h := c.w*c.times, c.h*c.times
 		if c.times == 0 {
@@ -225,7 +225,7 @@ func TestSmallRegionsAreEnlarged(t *testing.T) {
 			t.Errorf("%+v: %+v %v", c, r.Shown, err)
 		}
 	}
-	e := &sized{bytes: func(Encoding) int { return 1 }}
+	e := &sized{bytes: func(PictureEncoding) int { return 1 }}
 	r, _ := develop(t, e, 4000, 3000, func(q *Request) { q.Region = &Rect{10, 20, 200, 150} })
 	if line := "[Image: region 10,20,200,150 of original 4000x3000, displayed at 800x600. Multiply coordinates by 0.25 and add 10,20 to map to original image.]"; r.Shown.Line() != line {
 		t.Error(r.Shown.Line())
@@ -235,8 +235,8 @@ func TestSmallRegionsAreEnlarged(t *testing.T) {
 // A region of a file that keeps its pixels stays a PNG where that is within the limits,
 // however much less a JPEG takes.
 func TestRegionsStayLossless(t *testing.T) {
-	sizes := func(png int) func(Encoding) int {
-		return func(s Encoding) int {
+	sizes := func(png int) func(PictureEncoding) int {
+		return func(s PictureEncoding) int {
 			if s.As == JPEG {
 				return 100
 			}
@@ -246,7 +246,7 @@ func TestRegionsStayLossless(t *testing.T) {
 	region := func(q *Request) { q.Region = &Rect{0, 0, 1000, 500} }
 	for _, c := range []struct {
 		name   string
-		bytes  func(Encoding) int
+		bytes  func(PictureEncoding) int
 		change func(*Request)
 		want   Kind
 	}{
@@ -279,20 +279,20 @@ func TestRegionsStayLossless(t *testing.T) {
 
 func TestBoundsRefuseBeforeAnythingIsDecoded(t *testing.T) {
 	for _, c := range []struct {
-		f    Facts
+		f    PictureFacts
 		want bool
 	}{
-		{Facts{Width: 10_000, Height: 10_000, Bytes: 400e6}, true},
-		{Facts{Width: 10_000, Height: 10_001, Bytes: 4}, false},
-		{Facts{Width: 16_384, Height: 6_000, Bytes: 4}, true},
-		{Facts{Width: 16_385, Height: 1, Bytes: 4}, false},
-		{Facts{Width: 10_000, Height: 10_000, Bytes: 512<<20 + 1}, false},
+		{PictureFacts{Width: 10_000, Height: 10_000, Bytes: 400e6}, true},
+		{PictureFacts{Width: 10_000, Height: 10_001, Bytes: 4}, false},
+		{PictureFacts{Width: 16_384, Height: 6_000, Bytes: 4}, true},
+		{PictureFacts{Width: 16_385, Height: 1, Bytes: 4}, false},
+		{PictureFacts{Width: 10_000, Height: 10_000, Bytes: 512<<20 + 1}, false},
 	} {
 		if got := DefaultBounds().Admits(c.f); got != c.want {
 			t.Errorf("%+v: %v", c.f, got)
 		}
 	}
-	e := &sized{bytes: func(Encoding) int { return 1 }}
+	e := &sized{bytes: func(PictureEncoding) int { return 1 }}
 	if _, err := develop(t, e, 5, 5, func(q *Request) { q.Bounds.Side = 4 }); !errors.Is(err, ErrTooLarge) || len(e.views) > 0 {
 		t.Errorf("%v", err)
 	}

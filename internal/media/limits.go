@@ -58,7 +58,7 @@ type Bounds struct {
 func DefaultBounds() Bounds { return Bounds{Pixels: 100_000_000, Side: 16_384, Bytes: 512 << 20} }
 
 // Admits reports whether a picture may be decoded.
-func (b Bounds) Admits(f Facts) bool {
+func (b Bounds) Admits(f PictureFacts) bool {
 	return f.Width <= b.Side && f.Height <= b.Side && f.Width*f.Height <= b.Pixels && f.Bytes <= b.Bytes
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // parseFault is the fault and offset of a file that must not parse.
-func parseFault(t testing.TB, raw string) (notebook.Fault, int64) {
+func parseFault(t testing.TB, raw string) (notebook.ErrorClass, int64) {
 	t.Helper()
 	_, err := notebook.Parse([]byte(raw))
 	var fault *notebook.ParseError
@@ -26,7 +26,7 @@ func TestFaultsAndTheirPlaces(t *testing.T) {
 	at := strings.Index(cell("@"), "@")
 	tests := []struct {
 		name, raw string
-		fault     notebook.Fault
+		fault     notebook.ErrorClass
 		offset    int
 	}{
 		{"empty", "", notebook.Malformed, 0},

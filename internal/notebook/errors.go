@@ -5,22 +5,22 @@ import (
 	"fmt"
 )
 
-// A Fault is the class of an error of Parse.
-type Fault int
+// An ErrorClass is the class of an error of Parse.
+type ErrorClass int
 
 // The faults, in the order in which a file is checked.
 const (
-	NotUTF8     Fault = iota // bytes that are not UTF-8
-	Malformed                // not JSON
-	BadEscape                // an invalid escape in a string
-	TooDeep                  // nested deeper than MaxDepth
-	NotNotebook              // JSON of another shape
-	BadVersion               // a notebook of a version this package does not know
+	NotUTF8     ErrorClass = iota // bytes that are not UTF-8
+	Malformed                     // not JSON
+	BadEscape                     // an invalid escape in a string
+	TooDeep                       // nested deeper than MaxDepth
+	NotNotebook                   // JSON of another shape
+	BadVersion                    // a notebook of a version this package does not know
 )
 
 // A ParseError says why and where a file is not a notebook.
 type ParseError struct {
-	Fault  Fault
+	Fault  ErrorClass
 	Offset int64  // the byte of the file
 	What   string // a plain fact: "unexpected end"
 }

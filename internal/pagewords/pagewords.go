@@ -13,8 +13,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// Answer holds the facts of an answer with pages.
-type Answer struct {
+// PagesAnswer holds the facts of an answer with pages.
+type PagesAnswer struct {
 	Asked  media.PDFRequest
 	Result media.PDFResult
 	// NoPictures says why the client gets no picture; "" if it gets some.
@@ -28,7 +28,7 @@ type Answer struct {
 }
 
 // Pages returns the numbers of the pages in the answer.
-func (a Answer) Pages() []int {
+func (a PagesAnswer) Pages() []int {
 	if a.Result.Behind > 0 {
 		return a.Result.Set.Pages[:len(a.Result.Pages)]
 	}
@@ -38,7 +38,7 @@ func (a Answer) Pages() []int {
 const noText = "(no text on this page)"
 
 // Page returns the text of one page in its frame.
-func (a Answer) Page(p media.PDFPage) string {
+func (a PagesAnswer) Page(p media.PDFPage) string {
 	body := text.EscapeFrame(p.Text)
 	if body == "" {
 		body = noText
@@ -50,7 +50,7 @@ func (a Answer) Page(p media.PDFPage) string {
 }
 
 // Document says that the document follows, or, if it was asked for, why its pages follow instead.
-func (a Answer) Document() string {
+func (a PagesAnswer) Document() string {
 	q, res := a.Asked, a.Result
 	switch n := len(a.Pages()); {
 	case res.Document != nil:
@@ -65,7 +65,7 @@ func (a Answer) Document() string {
 
 // Contents says which part of a long document is shown if the caller named no pages, with its
 // outline and the next call; "" if all of it is.
-func (a Answer) Contents() string {
+func (a PagesAnswer) Contents() string {
 	shown, count := a.Pages(), a.Result.Count
 	if !a.Partial || len(shown) == 0 {
 		return ""
@@ -79,7 +79,7 @@ func (a Answer) Contents() string {
 }
 
 // Remarks says what a reader of the pages has to know, the next call among it.
-func (a Answer) Remarks() string {
+func (a PagesAnswer) Remarks() string {
 	q, res := a.Asked, a.Result
 	var out []string
 	add := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
@@ -153,7 +153,7 @@ func (a Answer) Remarks() string {
 
 // escaped says which pages have text that Page shows with a backslash before it, "" if none
 // has.
-func (a Answer) escaped() string {
+func (a PagesAnswer) escaped() string {
 	var odd text.Oddities
 	for _, p := range a.Result.Pages {
 		odd.AddEscaped(text.Imitations([]byte(p.Text)), p.Number)

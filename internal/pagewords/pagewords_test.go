@@ -14,15 +14,15 @@ func TestPagesForgeNoSentence(t *testing.T) {
 	drawn := media.PDFPage{Number: 3, Picture: []byte{1}, Coarse: true}
 	plain := media.PDFPage{Number: 4, Plain: true}
 	set := media.PageSet{Pages: []int{1, 2, 3, 4}, Clipped: true}
-	said := func(q media.PDFRequest, res media.PDFResult, noPictures string) Answer {
+	said := func(q media.PDFRequest, res media.PDFResult, noPictures string) PagesAnswer {
 		if res.Set.Pages == nil {
 			res.Set = set
 		}
 		res.Count = 9
-		return Answer{Asked: q, Result: res, NoPictures: noPictures, PicturesLast: true}
+		return PagesAnswer{Asked: q, Result: res, NoPictures: noPictures, PicturesLast: true}
 	}
 	some := media.PDFRequest{Pictures: 7}
-	for _, a := range []Answer{
+	for _, a := range []PagesAnswer{
 		said(some, media.PDFResult{Pages: []media.PDFPage{page(1)}}, ""),
 		said(some, media.PDFResult{Pages: []media.PDFPage{page(1), page(2), drawn, plain}, Behind: 2, Attachments: []string{"a"}, MoreAttached: 2}, ""),
 		said(some, media.PDFResult{Pages: []media.PDFPage{page(1)}, OutOfTime: true, Set: media.PageSet{Pages: []int{1}, Next: 8}}, ""),

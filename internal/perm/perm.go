@@ -221,8 +221,8 @@ type Config struct {
 }
 
 // notation returns how people write rules here.
-func (c *Config) notation() notation.System {
-	return notation.System{Windows: c.Windows, Home: c.Home, Getenv: c.Getenv, WSL: c.WSL}
+func (c *Config) notation() notation.Convention {
+	return notation.Convention{Windows: c.Windows, Home: c.Home, Getenv: c.Getenv, WSL: c.WSL}
 }
 
 // Reason names the step that decided, as a short phrase for explanations.

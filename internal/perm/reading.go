@@ -202,7 +202,7 @@ func climbs(s *spec, list List) bool {
 // sentence about the source; "" if it does not. In fsmcp's own files, flags and variables
 // that is every rule that cannot be understood as it is written, in Claude Code's files
 // only one that has no likely meaning.
-func Fault(r RuleText, on notation.System) string {
+func Fault(r RuleText, on notation.Convention) string {
 	if r.List == Allow {
 		return ""
 	}

@@ -272,4 +272,4 @@ func TestNoRuleIsSilent(t *testing.T) {
 }
 
 // fault returns why a source with the rule counts as broken, on Linux.
-func fault(r RuleText) string { return Fault(r, notation.System{}) }
+func fault(r RuleText) string { return Fault(r, notation.Convention{}) }

@@ -52,7 +52,7 @@ const (
 
 // parseRule reads one rule. A faulty rule counts if that makes decisions stricter: a deny
 // or ask rule is read as what was likely meant.
-func parseRule(r RuleText, on notation.System) (p parsedRule) {
+func parseRule(r RuleText, on notation.Convention) (p parsedRule) {
 	text := on.Slashes(r.Text)
 	w := splitRule(text)
 	p.text = text
@@ -83,7 +83,7 @@ func parseRule(r RuleText, on notation.System) (p parsedRule) {
 }
 
 // read reads the text in the parentheses.
-func (p *parsedRule) read(w writing, r RuleText, on notation.System) {
+func (p *parsedRule) read(w writing, r RuleText, on notation.Convention) {
 	reading, err := on.Read(w.body)
 	if err == nil {
 		p.spec, err = parseSpec(reading.Text)
@@ -142,7 +142,7 @@ func (w writing) counted() string {
 
 // escaped returns a rule whose pattern matches nothing with its brackets taken literally, ""
 // if that is no rule, either.
-func escaped(w writing, on notation.System) string {
+func escaped(w writing, on notation.Convention) string {
 	body := strings.TrimRight(strings.ReplaceAll(w.body, "[", `\[`), `\`)
 	if s, err := parseSpec(body); err != nil || climbs(&s, Deny) {
 		return ""

@@ -94,7 +94,7 @@ func TestWindowsSpellings(t *testing.T) {
 	t.Logf("%d decisions compared, %d of them denials", compared, denied)
 }
 
-func windowsNotation() notation.System {
+func windowsNotation() notation.Convention {
 	c := windowsConfig()
 	return c.notation()
 }

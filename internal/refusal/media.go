@@ -12,7 +12,7 @@ import (
 )
 
 // Image words why a picture is not shown; any other error stays as it is.
-func Image(name string, f media.Facts, err error) error {
+func Image(name string, f media.PictureFacts, err error) error {
 	var damage *media.DamageError
 	var region *media.RegionError
 	var lost *media.BreakdownError
@@ -42,7 +42,7 @@ func outOfTime(err error) bool {
 }
 
 // TooManyPixels refuses a picture that is too large to be decoded.
-func TooManyPixels(name string, f media.Facts, b media.Bounds) error {
+func TooManyPixels(name string, f media.PictureFacts, b media.Bounds) error {
 	return New(tooManyPixels, name, f.Width, f.Height, phrase.Bytes(f.Bytes), b.Pixels/1_000_000, b.Side, b.Bytes>>20)
 }
 

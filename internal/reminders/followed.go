@@ -65,15 +65,15 @@ const (
 	AsPictures           // all of a picture, or all pages
 )
 
-// File is a file that a call was about, as the call found it.
-type File struct {
+// FoundFile is a file that a call was about, as the call found it.
+type FoundFile struct {
 	Path   string // resolved
 	Stamp  fsys.Stamp
 	Extent Extent
 }
 
 // Follow follows the file of a call from now on if it has been shown in full.
-func (c *Conversation) Follow(f File) {
+func (c *Conversation) Follow(f FoundFile) {
 	if c.service.Watcher == nil || !c.noteExtent(f) {
 		return
 	}
@@ -82,7 +82,7 @@ func (c *Conversation) Follow(f File) {
 }
 
 // noteExtent notes whether a file has been shown in full, and reports it.
-func (c *Conversation) noteExtent(f File) bool {
+func (c *Conversation) noteExtent(f FoundFile) bool {
 	rec, known := c.records.Get(f.Path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *Conversation) noteExtent(f File) bool {
 	return true
 }
 
-// watched notes the result of Watcher.Follow.
+// watched notes the result of TouchWatcher.Follow.
 func (c *Conversation) watched(path string, fresh bool, err error) {
 	c.update(path, func(f *follower) { f.blind, f.due = err != nil, f.due || fresh })
 }

@@ -31,8 +31,8 @@ type Files interface {
 	ForReading(name string) *fsys.Target
 }
 
-// Watcher notes which files were touched.
-type Watcher interface {
+// TouchWatcher notes which files were touched.
+type TouchWatcher interface {
 	// Follow watches a file by its resolved name. fresh says that it may have been
 	// touched before. After an error the file is not watched.
 	Follow(name string) (fresh bool, err error)
@@ -51,7 +51,7 @@ type Records interface {
 type Options struct {
 	Files Files
 	// Watcher may be nil: then Remind has nothing to say.
-	Watcher Watcher
+	Watcher TouchWatcher
 	Now     func() time.Time
 	// LookFor bounds the wait of an answer for looks at files that were touched; 0 is
 	// DefaultLookFor.

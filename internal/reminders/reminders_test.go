@@ -22,7 +22,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/text"
 )
 
-// byHand is a Watcher that a test tells what was touched.
+// byHand is a TouchWatcher that a test tells what was touched.
 type byHand struct {
 	followed map[string]bool
 	touched  []string
@@ -97,9 +97,9 @@ func (b *bench) read(path string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	f := state.File{Content: state.NewContent(raw), Stamp: t.Stamp}
+	f := state.KnownFile{Content: state.NewContent(raw), Stamp: t.Stamp}
 	b.records.Put(path, f.Recorded(span.Set{{End: int64(len(raw))}}))
-	b.Follow(File{Path: path, Stamp: t.Stamp})
+	b.Follow(FoundFile{Path: path, Stamp: t.Stamp})
 }
 
 // reminded returns what an answer that is sent says, after files were touched.
@@ -157,7 +157,7 @@ func TestRemindOfWhatWasShownInFull(t *testing.T) {
 	rec, _ := b.records.Get(part)
 	rec.Parts = []state.Part{{Span: span.Span{End: 2}}}
 	b.records.Put(part, rec)
-	b.Follow(File{Path: part, Stamp: rec.Stamp})
+	b.Follow(FoundFile{Path: part, Stamp: rec.Stamp})
 	b.put("part", "two\n")
 	b.put("about", "two\n")
 	b.watcher.touched = []string{part, about}
@@ -345,7 +345,7 @@ func BenchmarkRemind(b *testing.B) {
 			for b.Loop() {
 				t.Hint(tops, name)
 				t.Remind(context.Background(), name, math.MaxInt)
-				t.Follow(File{Path: name})
+				t.Follow(FoundFile{Path: name})
 			}
 		})
 	}

@@ -15,11 +15,11 @@ import (
 )
 
 // operation is that of a file's changes.
-func (f File) operation() history.Operation { return f.Entries[0].Operation }
+func (f RestoredFile) operation() history.Operation { return f.Entries[0].Operation }
 
 // together returns how many of the files are restored in one step: removals that follow each
 // other, else one.
-func together(files []File) int {
+func together(files []RestoredFile) int {
 	n := 1
 	for files[0].operation() == history.OpDelete && n < len(files) && files[n].operation() == history.OpDelete {
 		n++
@@ -29,7 +29,7 @@ func together(files []File) int {
 
 // some restores files that are restored together. With dry it only finds out whether that is
 // possible, as far as it does not depend on restores before it.
-func (r Restorer) some(ctx context.Context, files []File, id string, dry bool) error {
+func (r Restorer) some(ctx context.Context, files []RestoredFile, id string, dry bool) error {
 	if op := files[0].operation(); op == history.OpMove || op == history.OpDelete {
 		_, err := r.names(ctx, files, id, dry)
 		return err
@@ -45,7 +45,7 @@ func (r Restorer) some(ctx context.Context, files []File, id string, dry bool) e
 
 // dependent reports whether the reason why a file cannot be restored may be gone once the
 // files before it are, since they share a name.
-func dependent(f File, before []File, err error) bool {
+func dependent(f RestoredFile, before []RestoredFile, err error) bool {
 	if !errors.As(err, new(*history.ConflictError)) {
 		return false
 	}
@@ -62,7 +62,7 @@ func dependent(f File, before []File, err error) bool {
 }
 
 // paths returns the names that a file's changes are about.
-func (f File) paths() []string {
+func (f RestoredFile) paths() []string {
 	if to := f.Entries[0].To; to != "" {
 		return []string{f.Path, to}
 	}
@@ -70,7 +70,7 @@ func (f File) paths() []string {
 }
 
 // names restores a move, or removals.
-func (r Restorer) names(ctx context.Context, files []File, id string, dry bool) (changed bool, err error) {
+func (r Restorer) names(ctx context.Context, files []RestoredFile, id string, dry bool) (changed bool, err error) {
 	for _, f := range files {
 		if r.planned == nil {
 			break
@@ -86,12 +86,12 @@ func (r Restorer) names(ctx context.Context, files []File, id string, dry bool) 
 		}
 		files[0].Changed = made
 		if made {
-			removeFolders(File{Entries: []history.Entry{{Path: e.To, NewDirs: e.NewDirs}}})
+			removeFolders(RestoredFile{Entries: []history.Entry{{Path: e.To, NewDirs: e.NewDirs}}})
 		}
 		return made, nil
 	}
 	// A folder comes before what it held.
-	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(depth(a.Path), depth(b.Path)) })
+	slices.SortStableFunc(files, func(a, b RestoredFile) int { return cmp.Compare(depth(a.Path), depth(b.Path)) })
 	list := make([]tools.RemovedItem, len(files))
 	for i, f := range files {
 		e := f.Entries[0]
@@ -123,7 +123,7 @@ func conflict(err error) error {
 
 // followed returns the file under the name that it has now, if it was moved since. A file that
 // has its old name again, or still, keeps it. A copy is never the file that it was made of.
-func (r Restorer) followed(f File) File {
+func (r Restorer) followed(f RestoredFile) RestoredFile {
 	if f.operation() == history.OpCopy {
 		f.Path = f.Entries[0].To
 	}

@@ -59,7 +59,7 @@ func (r Restorer) Preview(ctx context.Context, e history.Entry, group bool) (*Pr
 		p.Steps, p.Changes, p.sums[step.sum] = append(p.Steps, step), p.Changes || step.Changes, true
 		return err
 	}
-	files := []File{{Path: e.Path, Entries: []history.Entry{e}}}
+	files := []RestoredFile{{Path: e.Path, Entries: []history.Entry{e}}}
 	if group {
 		if files = r.filesOf(inGroup(e.Group)); len(files) == 0 {
 			return nil, ErrNoSession

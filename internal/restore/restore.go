@@ -49,19 +49,19 @@ func (r Restorer) Admit(e history.Entry) error {
 // Change restores one change. The result is nil if there is nothing to do. The error is a
 // *history.ConflictError, a history.Damage, or one that tools.Explain words.
 func (r Restorer) Change(ctx context.Context, e history.Entry) (*toolcall.Result, error) {
-	f := File{Path: e.Path, Entries: []history.Entry{e}}
+	f := RestoredFile{Path: e.Path, Entries: []history.Entry{e}}
 	if e.Operation == history.OpMove || e.Operation == history.OpDelete {
-		changed, err := r.names(ctx, []File{f}, e.ID, false)
+		changed, err := r.names(ctx, []RestoredFile{f}, e.ID, false)
 		if err != nil || !changed {
 			return nil, err
 		}
-		return &toolcall.Result{Blocks: []toolcall.Block{{Text: Lines([]File{{Path: f.Path, Entries: f.Entries, Changed: true}})[0]}}}, nil
+		return &toolcall.Result{Blocks: []toolcall.Block{{Text: Lines([]RestoredFile{{Path: f.Path, Entries: f.Entries, Changed: true}})[0]}}}, nil
 	}
 	return r.file(ctx, r.followed(f), e.ID, false)
 }
 
-// File is a file with those of its changes that are restored, the newest first.
-type File struct {
+// RestoredFile is a file with those of its changes that are restored, the newest first.
+type RestoredFile struct {
 	Path    string
 	Entries []history.Entry
 	Changed bool // the restore changed it
@@ -72,7 +72,7 @@ var ErrNoSession = errors.New("the history has no change of that session")
 
 // FileError is why a file stops the restore of a session.
 type FileError struct {
-	File File
+	File RestoredFile
 	Err  error
 }
 
@@ -84,7 +84,7 @@ func (e *FileError) Unwrap() error { return e.Err }
 // Session restores all changes of a session, which its name or the ID of one of its changes
 // names. It tries every file before it changes the first one; the error is a *FileError or
 // ErrNoSession. Files that were changed before an error say so.
-func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
+func (r Restorer) Session(ctx context.Context, id string) ([]RestoredFile, error) {
 	session := id
 	if e, err := r.Archive.Find(id); err == nil && e.Session != "" {
 		session = e.Session
@@ -93,7 +93,7 @@ func (r Restorer) Session(ctx context.Context, id string) ([]File, error) {
 }
 
 // Group restores all changes of one call, as Session does.
-func (r Restorer) Group(ctx context.Context, id string) ([]File, error) {
+func (r Restorer) Group(ctx context.Context, id string) ([]RestoredFile, error) {
 	return r.all(ctx, id, inGroup(id))
 }
 
@@ -105,7 +105,7 @@ func inGroup(id string) func(history.Entry) bool {
 // Last restores the newest change of the files that below selects, and everything else that its
 // call changed. Changes that were restored already, and restores, do not count. The error is a
 // *FileError, or ErrNoSession if there is no such change.
-func (r Restorer) Last(ctx context.Context, below func(path string) bool) (history.Entry, []File, error) {
+func (r Restorer) Last(ctx context.Context, below func(path string) bool) (history.Entry, []RestoredFile, error) {
 	entries, _ := r.Archive.Entries(below)
 	restored := make(map[string]bool) // names of changes, calls and sessions
 	for _, e := range entries {
@@ -120,7 +120,7 @@ func (r Restorer) Last(ctx context.Context, below func(path string) bool) (histo
 		files, err := r.all(ctx, id, func(other history.Entry) bool {
 			return other.ID == e.ID || other.Session == e.Session && other.Call == e.Call && e.Call != ""
 		})
-		if err != nil || slices.ContainsFunc(files, func(f File) bool { return f.Changed }) {
+		if err != nil || slices.ContainsFunc(files, func(f RestoredFile) bool { return f.Changed }) {
 			return e, files, err
 		}
 	}
@@ -128,7 +128,7 @@ func (r Restorer) Last(ctx context.Context, below func(path string) bool) (histo
 }
 
 // all restores the changes that want selects, the newest first.
-func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) bool) ([]File, error) {
+func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) bool) ([]RestoredFile, error) {
 	files := r.filesOf(want)
 	if len(files) == 0 {
 		return nil, ErrNoSession
@@ -152,7 +152,7 @@ func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) b
 }
 
 // try finds out whether files can be restored, the newest first. It changes nothing.
-func (r Restorer) try(ctx context.Context, files []File, id string) error {
+func (r Restorer) try(ctx context.Context, files []RestoredFile, id string) error {
 	for i := range files {
 		err := r.some(ctx, files[i:i+1], id, true)
 		if err != nil && !dependent(files[i], files[:i], err) {
@@ -164,7 +164,7 @@ func (r Restorer) try(ctx context.Context, files []File, id string) error {
 
 // filesOf returns the files that the changes which want selects have changed, the last one
 // first. A move or a removal stands alone, and what was changed before it comes after it.
-func (r Restorer) filesOf(want func(history.Entry) bool) (files []File) {
+func (r Restorer) filesOf(want func(history.Entry) bool) (files []RestoredFile) {
 	entries, _ := r.Archive.Entries(nil)
 	begin, index := 0, make(map[string]int)
 	for _, e := range entries {
@@ -172,13 +172,13 @@ func (r Restorer) filesOf(want func(history.Entry) bool) (files []File) {
 			continue
 		}
 		if e.Operation != history.OpEdit {
-			files = append(files, File{Path: e.Path, Entries: []history.Entry{e}})
+			files = append(files, RestoredFile{Path: e.Path, Entries: []history.Entry{e}})
 			begin = len(files)
 			continue
 		}
 		i, ok := index[e.Path]
 		if !ok || i < begin {
-			i, files = len(files), append(files, File{Path: e.Path})
+			i, files = len(files), append(files, RestoredFile{Path: e.Path})
 			index[e.Path] = i
 		}
 		files[i].Entries = append(files[i].Entries, e)
@@ -187,7 +187,7 @@ func (r Restorer) filesOf(want func(history.Entry) bool) (files []File) {
 }
 
 // file restores the changes of one file, or with dry only works out whether that is possible.
-func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolcall.Result, error) {
+func (r Restorer) file(ctx context.Context, f RestoredFile, id string, dry bool) (*toolcall.Result, error) {
 	removes := false
 	result, err := r.Service.Restore(ctx, tools.Restoring{Path: f.Path, ID: id, Plan: func(_ context.Context, old *fsys.File) (history.Plan, error) {
 		p, err := r.plan(f.Entries, old)
@@ -208,7 +208,7 @@ func (r Restorer) file(ctx context.Context, f File, id string, dry bool) (*toolc
 
 // removeFolders removes the folders that a change made for its file, as far as they are
 // empty.
-func removeFolders(f File) {
+func removeFolders(f RestoredFile) {
 	for _, e := range f.Entries {
 		dir := e.Path
 		if e.Operation == history.OpCopy {

@@ -37,7 +37,7 @@ func Fault(e history.Entry, err error) (text, conflict string) {
 }
 
 // Lines says which files the restore of a session changed.
-func Lines(files []File) (lines []string) {
+func Lines(files []RestoredFile) (lines []string) {
 	for _, f := range files {
 		changes := "1 change is"
 		if n := len(f.Entries); n > 1 {
@@ -59,7 +59,7 @@ func Lines(files []File) (lines []string) {
 }
 
 // Stopped says why the restore of a session stopped, and how far it came.
-func Stopped(files []File, err error) string {
+func Stopped(files []RestoredFile, err error) string {
 	why := err.Error()
 	if stopped := (*FileError)(nil); errors.As(err, &stopped) {
 		why, _ = Fault(stopped.File.Entries[0], stopped.Err)
@@ -71,7 +71,7 @@ func Stopped(files []File, err error) string {
 }
 
 // JSON returns the object that history restore --session --json prints, without the session.
-func JSON(files []File, err error) map[string]any {
+func JSON(files []RestoredFile, err error) map[string]any {
 	type file struct {
 		Path    string   `json:"path"`
 		Bytes   []byte   `json:"pathBase64,omitempty"`

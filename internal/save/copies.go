@@ -23,7 +23,7 @@ var errFolder = errors.New("a folder is not copied")
 
 // Copy makes a copy of a file under the name that to leads to: the same bytes, mode and times,
 // sharing its content where the file system can. Like Move it replaces nothing.
-func (n *Names) Copy(ctx context.Context, from, to *fsys.Target) (m Moved, err error) {
+func (n *NamesTxn) Copy(ctx context.Context, from, to *fsys.Target) (m Moved, err error) {
 	if err := ctx.Err(); err != nil {
 		return m, err
 	}
@@ -61,7 +61,7 @@ type Remains struct {
 
 // Recreate makes a removed item again under the name that t leads to, which must be free. A
 // folder comes back empty, and gets its mode and time by Finish, after it is filled.
-func (n *Names) Recreate(ctx context.Context, t *fsys.Target, r Remains) (m Moved, err error) {
+func (n *NamesTxn) Recreate(ctx context.Context, t *fsys.Target, r Remains) (m Moved, err error) {
 	if err := ctx.Err(); err != nil {
 		return m, err
 	}
@@ -120,7 +120,7 @@ func (c *copying) make(r Remains, dir int, name string) error {
 
 // copying copies files to another place.
 type copying struct {
-	n     *Names
+	n     *NamesTxn
 	what  string
 	links map[uint64]*copied     // copies of files with several names, by inode
 	sums  map[uint64]*sys.Digest // of copies whose source is not proved by its stamp, by its inode

@@ -51,7 +51,7 @@
 // A strategy takes the steps: exchange, rename, twoRenames, create, inPlace or removal.
 // Package sys has the system calls.
 //
-// Names is the second driver, for names: Move, Copy, Look, Keep, Remove and Recreate, of one
+// NamesTxn is the second driver, for names: Move, Copy, Look, Keep, Remove and Recreate, of one
 // call, with one sync of each folder. LockAll has the locks of all its names.
 //
 // It does not decide whether a write is allowed or was seen by the caller, and keeps no

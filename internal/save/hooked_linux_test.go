@@ -194,7 +194,7 @@ func (h hooked) Clone(from, dir int, name string) error {
 
 func (h hooked) CopyACL(from, to int) error { return h.real().CopyACL(from, to) }
 
-func (h hooked) Watch(fd int) (sys.Watcher, error) {
+func (h hooked) Watch(fd int) (sys.WriteWatch, error) {
 	if err := h.hook(call{"Watch", 0, fd}); err != nil {
 		return nil, err
 	}

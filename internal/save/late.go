@@ -38,7 +38,7 @@ type LateWrite struct {
 
 // lateFile is an old file that is watched while it is replaced and for lateTime after that.
 type lateFile struct {
-	sys.Watcher
+	sys.WriteWatch
 	files *lateFiles
 	path  string
 	base  []byte // the old content; nil if it is too long
@@ -65,7 +65,7 @@ func (o *oldFile) watch() *lateFile {
 		files.release()
 		return nil
 	}
-	l := &lateFile{Watcher: w, files: files, path: o.at.path}
+	l := &lateFile{WriteWatch: w, files: files, path: o.at.path}
 	if o.was.Size <= maxMerge {
 		base, err := sys.ReadAt(o.at.sys, o.fd, 0, int(o.was.Size))
 		if err == nil && sha256.Sum256(base) == *o.sum {

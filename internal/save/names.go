@@ -27,9 +27,9 @@ var (
 	ErrNotEmpty = errors.New("the folder is not empty")
 )
 
-// Names makes the moves, copies and removals of one call. It is for one goroutine, and the
+// NamesTxn makes the moves, copies and removals of one call. It is for one goroutine, and the
 // caller holds the locks of all names. Folders are synced together, by Finish.
-type Names struct {
+type NamesTxn struct {
 	s       *Saver
 	sys     sys.Sys
 	st      *state
@@ -74,24 +74,24 @@ type Moved struct {
 }
 
 // Names begins to change names. Call Finish and Close.
-func (s *Saver) Names(ctx context.Context) (*Names, error) {
+func (s *Saver) Names(ctx context.Context) (*NamesTxn, error) {
 	st, err := s.state.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Names{s: s, sys: s.sys, st: st, folders: make(map[folderID]*namesFolder), held: make(map[*removed]bool), network: make(map[uint64]bool)}, nil
+	return &NamesTxn{s: s, sys: s.sys, st: st, folders: make(map[folderID]*namesFolder), held: make(map[*removed]bool), network: make(map[uint64]bool)}, nil
 }
 
 // NoState returns why the state folder is not used, and the folder that serves in its place;
 // nil if it is used.
-func (n *Names) NoState() (*StateError, string) { return n.st.lost, n.st.path }
+func (n *NamesTxn) NoState() (*StateError, string) { return n.st.lost, n.st.path }
 
 // DurabilityUnknown reports whether a sync has failed: the names are as they were reported,
 // but may not survive a loss of power.
-func (n *Names) DurabilityUnknown() bool { return n.unknown }
+func (n *NamesTxn) DurabilityUnknown() bool { return n.unknown }
 
 // Close gives everything back. What was removed and not finished is finished.
-func (n *Names) Close() {
+func (n *NamesTxn) Close() {
 	n.settle()
 	for m := range n.held {
 		m.letGo()
@@ -103,7 +103,7 @@ func (n *Names) Close() {
 }
 
 // Finish removes what Remove took away, and makes all changes of names last.
-func (n *Names) Finish() {
+func (n *NamesTxn) Finish() {
 	n.settle()
 	for _, r := range slices.Backward(n.remade) {
 		if fd, err := n.sys.Openat(r.in.fd, r.name, sys.Folder|sys.NoFollow, 0); err == nil {
@@ -123,7 +123,7 @@ func (n *Names) Finish() {
 }
 
 // touch has Finish sync a folder.
-func (n *Names) touch(f *namesFolder) {
+func (n *NamesTxn) touch(f *namesFolder) {
 	if !f.unsaved {
 		f.unsaved = true
 		n.unsaved = append(n.unsaved, f)
@@ -131,7 +131,7 @@ func (n *Names) touch(f *namesFolder) {
 }
 
 // note has the next start search a folder, where a file may get a temporary name.
-func (n *Names) note(f *namesFolder) error {
+func (n *NamesTxn) note(f *namesFolder) error {
 	if f.noted {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (n *Names) note(f *namesFolder) error {
 }
 
 // folder returns the folder that holds t, the deepest that exists.
-func (n *Names) folder(t *fsys.Target) (*namesFolder, error) {
+func (n *NamesTxn) folder(t *fsys.Target) (*namesFolder, error) {
 	dev, ino, err := t.ParentID()
 	if err != nil {
 		return nil, moved(err)
@@ -164,7 +164,7 @@ func (n *Names) folder(t *fsys.Target) (*namesFolder, error) {
 }
 
 // open opens a folder, or returns the one that is open already.
-func (n *Names) open(dir int, name, path string) (*namesFolder, error) {
+func (n *NamesTxn) open(dir int, name, path string) (*namesFolder, error) {
 	fd, stamp, err := sys.Open(n.sys, dir, name, sys.Place)
 	if err != nil {
 		return nil, n.fail("open", path, err)
@@ -181,7 +181,7 @@ func (n *Names) open(dir int, name, path string) (*namesFolder, error) {
 
 // leave closes a folder that is about to be removed: on some volumes of Windows its name stays as
 // long as it is open.
-func (n *Names) leave(folder fsys.Stamp) {
+func (n *NamesTxn) leave(folder fsys.Stamp) {
 	id := folderID{folder.Dev, folder.Ino}
 	f := n.folders[id]
 	if f == nil {
@@ -194,7 +194,7 @@ func (n *Names) leave(folder fsys.Stamp) {
 
 // fail returns an error of the system, as one of the errors of this package where it has a
 // meaning of its own.
-func (n *Names) fail(op, path string, err error) error {
+func (n *NamesTxn) fail(op, path string, err error) error {
 	switch {
 	case sys.Is(err, syscall.ENOENT):
 		return ErrVanished
@@ -208,7 +208,7 @@ func (n *Names) fail(op, path string, err error) error {
 // It never replaces anything: a name that is there is ErrExists, unless it is that of from in
 // another case. Missing folders are made. It is made when Move returns, and lasts after
 // Finish. With an error nothing has moved, unless an *IOError says otherwise.
-func (n *Names) Move(ctx context.Context, from, to *fsys.Target) (m Moved, err error) {
+func (n *NamesTxn) Move(ctx context.Context, from, to *fsys.Target) (m Moved, err error) {
 	if err := ctx.Err(); err != nil {
 		return m, err
 	}
@@ -245,7 +245,7 @@ func (n *Names) Move(ctx context.Context, from, to *fsys.Target) (m Moved, err e
 
 // move is one move or copy under way.
 type move struct {
-	n                *Names
+	n                *NamesTxn
 	from, to         *namesFolder
 	oldName, newName string
 	oldPath, newPath string
@@ -257,7 +257,7 @@ type move struct {
 	made             []string
 }
 
-func (n *Names) newMove(from, to *fsys.Target) (v *move, err error) {
+func (n *NamesTxn) newMove(from, to *fsys.Target) (v *move, err error) {
 	v = &move{n: n, oldName: from.Base(), newName: to.Base(), oldPath: from.Path, newPath: to.Path, kind: from.Kind, stamp: from.Stamp}
 	switch {
 	case from.Kind == fsys.Missing:

@@ -28,7 +28,7 @@ func entryOf(path string) (*fsys.Target, error) {
 }
 
 // named calls f with the locks of two names, and finishes.
-func (d *testFolder) named(from, to string, f func(n *Names, from, to *fsys.Target) error) error {
+func (d *testFolder) named(from, to string, f func(n *NamesTxn, from, to *fsys.Target) error) error {
 	a, err := entryOf(from)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (d *testFolder) named(from, to string, f func(n *Names, from, to *fsys.Targ
 }
 
 func (d *testFolder) move(from, to string) (m Moved, err error) {
-	err = d.named(d.at(from), d.at(to), func(n *Names, a, b *fsys.Target) error {
+	err = d.named(d.at(from), d.at(to), func(n *NamesTxn, a, b *fsys.Target) error {
 		m, err = n.Move(context.Background(), a, b)
 		return err
 	})
@@ -315,7 +315,7 @@ func TestCopyAndRemove(t *testing.T) {
 			d := newTestFolderIn(t, memory(t))
 			d.on(system.poorer)
 			d.fill("folder")
-			err := d.named(d.path("folder/a"), d.path("new/copy"), func(n *Names, a, b *fsys.Target) error {
+			err := d.named(d.path("folder/a"), d.path("new/copy"), func(n *NamesTxn, a, b *fsys.Target) error {
 				_, err := n.Copy(context.Background(), a, b)
 				return err
 			})

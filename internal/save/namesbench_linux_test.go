@@ -45,7 +45,7 @@ func BenchmarkNames1000(b *testing.B) {
 	}
 }
 
-func benchNames(b *testing.B) (*Saver, *Names) {
+func benchNames(b *testing.B) (*Saver, *NamesTxn) {
 	s := New(Options{StateDir: b.TempDir(), Durability: Full})
 	n, err := s.Names(context.Background())
 	if err != nil {

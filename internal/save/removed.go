@@ -38,7 +38,7 @@ type Deposit struct{ Folder, Name string }
 
 // Removal is one name that a call removes, with everything below it.
 type Removal struct {
-	n      *Names
+	n      *NamesTxn
 	items  []*removed // a folder before what it holds
 	moving bool       // what goes was copied elsewhere: read-only files go, too
 	err    error
@@ -59,10 +59,10 @@ type removed struct {
 // Count returns how many items are removed.
 func (r *Removal) Count() int { return len(r.items) }
 
-// Gone reports, after Names.Finish, whether the item of that index was removed.
+// Gone reports, after NamesTxn.Finish, whether the item of that index was removed.
 func (r *Removal) Gone(i int) bool { return r.items[i].gone }
 
-// Err is why not all of it was removed; it is complete after Names.Finish. ErrModified: another
+// Err is why not all of it was removed; it is complete after NamesTxn.Finish. ErrModified: another
 // program has changed something, which is there.
 func (r *Removal) Err() error { return r.err }
 
@@ -73,7 +73,7 @@ const maxItems = 200_000
 // everything below it. visit is called for each before its folder is entered; an error of it
 // ends the walk. A folder that is not empty is else ErrNotEmpty, a read-only file ErrReadOnly.
 // Nothing is changed.
-func (n *Names) Look(ctx context.Context, t *fsys.Target, recursive bool, visit func(Item) error) (*Removal, error) {
+func (n *NamesTxn) Look(ctx context.Context, t *fsys.Target, recursive bool, visit func(Item) error) (*Removal, error) {
 	if t.Kind == fsys.Missing {
 		return nil, ErrVanished
 	}
@@ -331,7 +331,7 @@ const maxAway = 256
 // before the folder. Keep has been called, and what it handed out is safe. Files have a
 // temporary name or lie in their deposit when it returns; Finish looks at each once more and
 // removes it. A file that another program has changed or put there meanwhile stays.
-func (n *Names) Remove(ctx context.Context, r *Removal) error {
+func (n *NamesTxn) Remove(ctx context.Context, r *Removal) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -469,7 +469,7 @@ func (m *removed) takeLink() error {
 
 // settle syncs the folders of what has a temporary name, looks at each once more and removes
 // it, and the folders that are empty then.
-func (n *Names) settle() {
+func (n *NamesTxn) settle() {
 	if len(n.away) == 0 {
 		return
 	}
@@ -493,7 +493,7 @@ func (n *Names) settle() {
 
 // closeLater has closeSoon close a file that is removed. Elsewhere than on Linux it is closed at
 // once: its folder may not be empty before that.
-func (n *Names) closeLater(fd int) {
+func (n *NamesTxn) closeLater(fd int) {
 	if runtime.GOOS == "linux" {
 		n.closing = append(n.closing, fd)
 	} else {
@@ -503,7 +503,7 @@ func (n *Names) closeLater(fd int) {
 
 // closeSoon closes the files that are removed. To free their blocks takes a third of the time of a
 // removal, so the caller does not wait for it; at most maxAway files are open for that.
-func (n *Names) closeSoon() {
+func (n *NamesTxn) closeSoon() {
 	if n.closed != nil {
 		<-n.closed
 	}

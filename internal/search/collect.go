@@ -69,13 +69,13 @@ func (w Window) shown(results []*result) (shown []*result) {
 type result struct {
 	root  *root
 	rel   string
-	start *access.File // in place of both: a file that was searched by itself
-	mtime int64        // Unix nanoseconds
+	start *access.AllowedFile // in place of both: a file that was searched by itself
+	mtime int64               // Unix nanoseconds
 	// count is the number of matching lines, units that of the things that the window
 	// counts, size their bytes.
 	count, units, size int
 	dir, binary        bool
-	lines              []Line
+	lines              []FoundLine
 	cut                bool // lines lacks the last ones
 	skip               int  // lines of a window that are still to be skipped behind this file
 	record             state.Record

@@ -44,7 +44,7 @@ func TestDocumentGaps(t *testing.T) {
 	part := DocumentGap{Path: y.path("part.pdf"), PDF: true, Cut: media.CutByTime, Pages: 2, Count: 80}
 	for _, c := range []struct {
 		pattern string
-		mode    Mode
+		mode    GrepMode
 		gaps    []DocumentGap
 		files   int
 	}{

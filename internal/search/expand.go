@@ -40,7 +40,7 @@ func SplitWildcards(raw string) (dir, rest string) {
 
 // Expand returns the names below an open folder that a pattern matches, links among them, in
 // the order of names. It passes over names whose Read takes a question.
-func Expand(ctx context.Context, c *access.Checker, f *access.File, grants perm.Grants, e Expansion) (names []string, err error) {
+func Expand(ctx context.Context, c *access.Checker, f *access.AllowedFile, grants perm.Grants, e Expansion) (names []string, err error) {
 	dir, err := f.OpenDir()
 	if err != nil {
 		return nil, err

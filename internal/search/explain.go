@@ -41,7 +41,7 @@ func (s *Searcher) Explain(name string) LeftOut {
 		return LeftOut{Reason: ByRules, Name: top}
 	}
 	defer t.Close()
-	start := &access.File{Target: t}
+	start := &access.AllowedFile{Target: t}
 	if t.Kind != fsys.Directory || rel == "" {
 		return LeftOut{}
 	}

@@ -218,7 +218,7 @@ func TestTimeRunsOutWithinAFile(t *testing.T) {
 	y.put("small/log", body)
 	y.put("large/log", body+slowText(8))
 	for _, name := range []string{"small", "small/log", "large", "large/log"} {
-		for _, mode := range []Mode{FilesOnly, Counts, Content} {
+		for _, mode := range []GrepMode{FilesOnly, Counts, Content} {
 			other := treeAt(t, y.dir) // with workers of its own: they notice the end of a search late
 			scope := other.scope(name)
 			scope.Within = time.Second
@@ -287,7 +287,7 @@ func TestFileBegunBehindTheEndDoesNotCount(t *testing.T) {
 	for _, tally := range []*tally{early, g.newTally()} {
 		g.begin(tally, file, nil, fsys.Stamp{})
 		tally.count.Add(1)
-		tally.keep(Line{Number: 1})
+		tally.keep(FoundLine{Number: 1})
 	}
 	g.takeOpen()
 	if files, _ := g.found.counts(); files != 0 {

@@ -52,7 +52,7 @@ func TestGeneratedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		compared, matching = compared+files, matching+len(want)
-		for _, mode := range []Mode{FilesOnly, Counts} {
+		for _, mode := range []GrepMode{FilesOnly, Counts} {
 			q.Mode = mode
 			counted, err := y.Grep(context.Background(), scope, q)
 			if err != nil {

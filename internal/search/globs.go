@@ -34,7 +34,7 @@ func (s *Searcher) Glob(ctx context.Context, scope Scope, q GlobQuery) (*Found, 
 	found.Total, _ = g.found.counts()
 	found.Folders = g.folderCount()
 	for _, r := range q.Window.shown(g.found.sorted()) {
-		found.Matches = append(found.Matches, Match{Path: r.path(), Dir: r.dir})
+		found.Matches = append(found.Matches, FoundName{Path: r.path(), Dir: r.dir})
 	}
 	found.More = found.Total > q.Window.Skip+len(found.Matches)
 	return found, nil

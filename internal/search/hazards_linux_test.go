@@ -251,7 +251,7 @@ func TestCancelledAndLateSearches(t *testing.T) {
 	late := scope
 	late.Within = time.Millisecond
 	calls := 0
-	late.Progress = func(p Progress) { calls++ }
+	late.Progress = func(p SearchCounts) { calls++ }
 	got, err := y.Grep(context.Background(), late, q)
 	if err != nil || got.Complete || len(got.NotSearched) == 0 || len(got.NotSearched) > maxNamed || got.Coverage.Files >= 2000 {
 		t.Errorf("%+v, %v", got, err)
@@ -301,7 +301,7 @@ func TestManySearchesAtOnce(t *testing.T) {
 	for i := range shortrun.Count(t, 100, 20, "searches") {
 		all.Go(func() {
 			pattern := []string{"pattern", "p[a]ttern", "(?i)PATTERN", "match the\n?"}[i%4]
-			got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: pattern, Mode: Mode(i % 3), Multiline: i%4 == 3, Window: Window{Most: 20}})
+			got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: pattern, Mode: GrepMode(i % 3), Multiline: i%4 == 3, Window: Window{Most: 20}})
 			if err != nil || got.TotalFiles != 200 {
 				t.Errorf("%+v, %v", got, err)
 			}

@@ -187,7 +187,7 @@ func (l *lineSearch) keepLine(start, end, number int, context bool) {
 	if rest, ok := bytes.CutSuffix(text, []byte("\n")); ok {
 		text = bytes.TrimSuffix(rest, []byte("\r"))
 	}
-	line := Line{Number: number, Context: context, Whole: isShort(text)}
+	line := FoundLine{Number: number, Context: context, Whole: isShort(text)}
 	if l.place != nil {
 		line.Place = l.place(number)
 	}
@@ -207,7 +207,7 @@ func (l *lineSearch) keepLine(start, end, number int, context bool) {
 }
 
 // keep keeps a line, and reports whether the answer may show it.
-func (l *lineSearch) keep(line Line) (kept bool) {
+func (l *lineSearch) keep(line FoundLine) (kept bool) {
 	line.Gap = l.last != line.Number-1
 	l.last = line.Number
 	kept, l.keeps = l.tally.keep(line)
@@ -260,13 +260,13 @@ func (l *lineSearch) mark() int {
 type longLine struct {
 	*lineSearch
 	stream        match.Stream
-	line          Line
+	line          FoundLine
 	column        int // of the next piece
 	matches, kept bool
 }
 
 func (l *lineSearch) newLongLine() *longLine {
-	return &longLine{lineSearch: l, stream: l.Stream(), line: Line{Number: l.number}, column: 1}
+	return &longLine{lineSearch: l, stream: l.Stream(), line: FoundLine{Number: l.number}, column: 1}
 }
 
 // add adds the next piece from the start of a text, of len bytes. ended says that the line
@@ -296,7 +296,7 @@ func (l *longLine) add(body []byte, eof bool) (n int, ended bool) {
 		case l.matches && !before:
 			l.kept = l.keep(l.line)
 		case ended && !l.matches && l.after > 0 && !l.run.stopped.Load():
-			l.keep(Line{Number: l.number, Context: true})
+			l.keep(FoundLine{Number: l.number, Context: true})
 		}
 	}
 	l.column += utf8.RuneCount(piece)

@@ -79,7 +79,7 @@ func TestHiddenNamesLeaveNoTrace(t *testing.T) {
 			found, err := y.Glob(context.Background(), s, GlobQuery{Pattern: pattern})
 			note(*found, err)
 		}
-		for _, mode := range []Mode{FilesOnly, Counts, Content} {
+		for _, mode := range []GrepMode{FilesOnly, Counts, Content} {
 			got, err := y.Grep(context.Background(), s, GrepQuery{Pattern: "canary|^\\*", Mode: mode, Before: 1})
 			for i := range got.Files {
 				got.Files[i].Record.Stamp = fsys.Stamp{}

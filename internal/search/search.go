@@ -68,7 +68,7 @@ type Scope struct {
 	// Starts are the folders to search, or one regular file for Grep. The rules have
 	// let a Read of each through; the caller closes them after the search. A folder
 	// that lies below another one is searched once.
-	Starts []*access.File
+	Starts []*access.AllowedFile
 	// IncludeIgnored lifts .gitignore, .ignore and the repository's exclude file.
 	IncludeIgnored bool
 	// Grants are the user's consents that count for the names below the starts, too;
@@ -79,11 +79,11 @@ type Scope struct {
 	Within time.Duration
 	// Progress is called about ten times a second, from one goroutine at a time; nil
 	// is not called.
-	Progress func(Progress)
+	Progress func(SearchCounts)
 }
 
-// Progress counts what a running search has done so far.
-type Progress struct {
+// SearchCounts counts the folders, files and matches of a running search so far.
+type SearchCounts struct {
 	Folders, Files, Matches int
 }
 
@@ -156,7 +156,7 @@ type GlobQuery struct {
 // Found is the result of a Glob.
 type Found struct {
 	// Matches are sorted by modification time, newest first, then by path.
-	Matches []Match
+	Matches []FoundName
 	// Total counts all matches, those outside the window included, and Folders those in which
 	// they are.
 	Total, Folders int
@@ -165,20 +165,20 @@ type Found struct {
 	Coverage
 }
 
-// Match is a name that a Glob found.
-type Match struct {
+// FoundName is a name that a Glob found.
+type FoundName struct {
 	Path string // absolute, resolved
 	Dir  bool
 }
 
-// Mode says what a Grep returns of each file.
-type Mode uint8
+// GrepMode says what a Grep returns of each file.
+type GrepMode uint8
 
 // The modes. The window counts files in FilesOnly and Counts, and lines in Content.
 const (
-	FilesOnly Mode = iota // the names; a file is read up to its first match
-	Counts                // the number of matching lines
-	Content               // the lines
+	FilesOnly GrepMode = iota // the names; a file is read up to its first match
+	Counts                    // the number of matching lines
+	Content                   // the lines
 )
 
 // GrepQuery is a search for lines.
@@ -194,7 +194,7 @@ type GrepQuery struct {
 	Fold, Multiline bool
 	// Before and After count the lines of context in Content.
 	Before, After int
-	Mode          Mode
+	Mode          GrepMode
 	Window        Window
 }
 
@@ -219,7 +219,7 @@ type FileMatches struct {
 	// Binary: the file matches and is not text. It has no Lines.
 	Binary bool
 	// Lines are those that the window shows, in order; Content only.
-	Lines []Line
+	Lines []FoundLine
 	// Record is of the file as Lines show it, for state.Files, with nothing shown yet: Showing
 	// adds that. Recorded is false if nothing counts as shown: the time ran out, or the
 	// file is too large to hold in memory.
@@ -231,8 +231,8 @@ type FileMatches struct {
 // Lines.
 func (f *FileMatches) Showing(exact []state.Part) state.Record { return f.Record.With(exact) }
 
-// Line is a line of a Content search.
-type Line struct {
+// FoundLine is a line of a Content search.
+type FoundLine struct {
 	Number int // from 1, counted as Read counts
 	// Context: the line is beside a match and has none.
 	Context bool
@@ -253,7 +253,7 @@ type Line struct {
 }
 
 // size is the number of bytes of its text.
-func (l *Line) size() (n int) {
+func (l *FoundLine) size() (n int) {
 	for _, p := range l.Parts {
 		n += len(p.Text)
 	}

@@ -390,7 +390,7 @@ func TestLongLines(t *testing.T) {
 func TestLongLineBeyondTheAutomaton(t *testing.T) {
 	y := newTree(t)
 	y.put("long", "x\n"+strings.Repeat("z", windowSize-3)+" foo é\ny\n")
-	for _, mode := range []Mode{FilesOnly, Counts, Content} {
+	for _, mode := range []GrepMode{FilesOnly, Counts, Content} {
 		got, err := y.Grep(context.Background(), y.scope(), GrepQuery{Pattern: "z{300} foo", Mode: mode})
 		if err != nil || got.TotalMatches != 1 || len(got.Files) != 1 {
 			t.Errorf("mode %d: %+v, %v", mode, got, err)
@@ -425,7 +425,7 @@ func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
 		// of more than two lines are others than in one text, up to the lines of one.
 		for pattern, more := range map[string]int{`lait\ncafe`: 0, `lait\ncafe au lait\ncafe`: 1, `(?:x\n){3}`: 2, `x\nz\nz`: 0, `x\nx`: 0, `(?:x\n)+y`: 0, `[xy]`: 0} {
 			want := len(matchtest.Touched(regexp.MustCompile("(?sm:"+pattern+")"), []byte(body)))
-			for _, mode := range []Mode{Counts, Content} {
+			for _, mode := range []GrepMode{Counts, Content} {
 				got, err := y.Grep(context.Background(), y.scope(name), GrepQuery{Pattern: pattern, Mode: mode, Multiline: true, Window: Window{Most: 5}})
 				if err != nil || got.TotalMatches < want || got.TotalMatches > min(want+more, lines) {
 					t.Errorf("%s, %q, mode %d: %d lines, want %d, %v", name, pattern, mode, got.TotalMatches, want, err)

@@ -39,7 +39,7 @@ func (s *Searcher) roots(scope *Scope) (roots []*root, err error) {
 	return roots, nil
 }
 
-func (s *Searcher) newRoot(f *access.File, grants perm.Grants) (*root, error) {
+func (s *Searcher) newRoot(f *access.AllowedFile, grants perm.Grants) (*root, error) {
 	dir, err := f.OpenDir()
 	if err != nil {
 		return nil, err
@@ -54,16 +54,16 @@ func closeRoots(roots []*root) {
 }
 
 // covered reports whether a start is another one, or lies below it.
-func covered(starts []*access.File, i int) bool {
-	return slices.ContainsFunc(starts[:i], func(f *access.File) bool { return fsys.Within(f.Path, starts[i].Path) }) ||
-		slices.ContainsFunc(starts[i+1:], func(f *access.File) bool {
+func covered(starts []*access.AllowedFile, i int) bool {
+	return slices.ContainsFunc(starts[:i], func(f *access.AllowedFile) bool { return fsys.Within(f.Path, starts[i].Path) }) ||
+		slices.ContainsFunc(starts[i+1:], func(f *access.AllowedFile) bool {
 			return f.Path != starts[i].Path && fsys.Within(f.Path, starts[i].Path)
 		})
 }
 
 // neverSearched returns the reason for which a start is never searched: it lies in a .git
 // folder or in fsmcp's own folders.
-func (s *Searcher) neverSearched(f *access.File) Reason {
+func (s *Searcher) neverSearched(f *access.AllowedFile) Reason {
 	for _, name := range f.Names {
 		isGit := func(segment string) bool { return strings.EqualFold(segment, gitDir) }
 		if s.checker.Policy().Own(name) {
@@ -78,7 +78,7 @@ func (s *Searcher) neverSearched(f *access.File) Reason {
 
 // levelsAbove reads the ignore files of the folders above a start, up to the top of its
 // repository. For a start in no repository it reads those in the workspace.
-func (s *Searcher) levelsAbove(r *root, f *access.File) {
+func (s *Searcher) levelsAbove(r *root, f *access.AllowedFile) {
 	type folder struct {
 		root *root
 		name string // of the folder before it in the list
@@ -110,7 +110,7 @@ func (s *Searcher) levelsAbove(r *root, f *access.File) {
 			}
 			break
 		}
-		in, err := s.newRoot(&access.File{Target: t}, nil)
+		in, err := s.newRoot(&access.AllowedFile{Target: t}, nil)
 		t.Close()
 		if err != nil {
 			break

@@ -28,7 +28,7 @@ type tally struct {
 
 // keep keeps a line, if it is not one of those to skip. more says that the answer may show
 // lines behind it.
-func (t *tally) keep(l Line) (kept, more bool) {
+func (t *tally) keep(l FoundLine) (kept, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	inside, full := t.space.take(l.size())
@@ -40,7 +40,7 @@ func (t *tally) keep(l Line) (kept, more bool) {
 }
 
 // replaceLast replaces the line that was kept last.
-func (t *tally) replaceLast(l Line) {
+func (t *tally) replaceLast(l FoundLine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.over {

@@ -533,7 +533,7 @@ func (r *run) progress() {
 	}
 	if t := time.Now().UnixNano(); t-r.reported.Load() > int64(reportEvery) && r.report.TryLock() {
 		r.reported.Store(t)
-		r.scope.Progress(Progress{int(r.counts.folders.Load()), int(r.counts.files.Load()), int(r.counts.matches.Load())})
+		r.scope.Progress(SearchCounts{int(r.counts.folders.Load()), int(r.counts.files.Load()), int(r.counts.matches.Load())})
 		r.report.Unlock()
 	}
 }

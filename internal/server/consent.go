@@ -27,23 +27,23 @@ func appendQuestion(b []byte, q *toolcall.Question) []byte {
 		`"description":"once: this call only; session: this file for the rest of the session","enum":["once","session"]}},"required":["answer"]}}`...)
 }
 
-// Answer is the user's answer to a question.
-type Answer int
+// ConsentAnswer is the user's answer to a question.
+type ConsentAnswer int
 
 // The answers.
 const (
-	NotAsked   Answer = iota // the client could not ask, or does not say
-	Once                     // yes, for this call
-	Session                  // yes, for the session
-	No                       // no
-	Dismissed                // no answer, deliberately
-	Unreadable               // an answer other than those offered
+	NotAsked   ConsentAnswer = iota // the client could not ask, or does not say
+	Once                            // yes, for this call
+	Session                         // yes, for the session
+	No                              // no
+	Dismissed                       // no answer, deliberately
+	Unreadable                      // an answer other than those offered
 )
 
-func (a Answer) yes() bool { return a == Once || a == Session }
+func (a ConsentAnswer) yes() bool { return a == Once || a == Session }
 
 // answerOf reads the result of an elicitation.
-func answerOf(result wire.Value) Answer {
+func answerOf(result wire.Value) ConsentAnswer {
 	if result.Kind != wire.Object {
 		return NotAsked
 	}
@@ -69,7 +69,7 @@ func answerOf(result wire.Value) Answer {
 }
 
 // why completes "the user ..." for an answer other than yes.
-func (a Answer) why() string {
+func (a ConsentAnswer) why() string {
 	switch a {
 	case No:
 		return "declined"
@@ -165,7 +165,7 @@ func (d *dialogue) remove(reading bool, which func(*asked) bool) (taken []*asked
 }
 
 // answered handles the user's answer to a question. The reader calls it.
-func (d *dialogue) answered(q *asked, answer Answer) {
+func (d *dialogue) answered(q *asked, answer ConsentAnswer) {
 	d.conn.opts.Log.Info().Str("tool", q.job.spec.Tool.Name).Str("id", string(q.job.id)).Stringer("answer", answer).Msg("the user has answered")
 	which := func(o *asked) bool { return o == q }
 	if answer == Session {
@@ -185,7 +185,7 @@ func (d *dialogue) answered(q *asked, answer Answer) {
 }
 
 // String names an answer for the log.
-func (a Answer) String() string {
+func (a ConsentAnswer) String() string {
 	return [...]string{"none", "once", "session", "declined", "dismissed", "unreadable"}[a]
 }
 

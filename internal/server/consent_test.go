@@ -465,8 +465,8 @@ func cancelled(id json.RawMessage) bool {
 func TestCallAsks(t *testing.T) {
 	s := newFake(t, &fakes{rule: "R"}, nil)
 	session := s.opts.NewSession()
-	var said []Answer
-	ask := func(message string) Answer {
+	var said []ConsentAnswer
+	ask := func(message string) ConsentAnswer {
 		if message != "Read /ask/f?\nRule: R" {
 			t.Error(message)
 		}
@@ -475,9 +475,9 @@ func TestCallAsks(t *testing.T) {
 		return a
 	}
 	for _, c := range []struct {
-		said []Answer
+		said []ConsentAnswer
 		want string
-	}{{[]Answer{No}, "declined"}, {[]Answer{Once}, "/ask/f"}, {[]Answer{Session}, "/ask/f"}, {nil, "/ask/f"}} {
+	}{{[]ConsentAnswer{No}, "declined"}, {[]ConsentAnswer{Once}, "/ask/f"}, {[]ConsentAnswer{Session}, "/ask/f"}, {nil, "/ask/f"}} {
 		said = c.said
 		r, err := s.Call(t.Context(), toolcall.Call{Session: session}, "Read", []byte(`{"file_path":"/ask/f"}`), ask)
 		if err != nil || !strings.Contains(r.Blocks[0].Text, c.want) {

@@ -309,7 +309,7 @@ func TestDirOf(t *testing.T) {
 
 func TestRootsOf(t *testing.T) {
 	read := func(s string) ([]string, bool) {
-		dirs, _, ok := rootsOf(wire.Value{Raw: []byte(s), Kind: wire.Kind(s[0])}, "linux")
+		dirs, _, ok := rootsOf(wire.Value{Raw: []byte(s), Kind: wire.ValueKind(s[0])}, "linux")
 		return dirs, ok
 	}
 	raw := `{"roots":[{"uri":"file:///proj"},{"uri":"file:///C|/proj"},{"uri":"file://server/share"},{"uri":"x:/y"},{}]}`

@@ -215,7 +215,7 @@ func (s *Server) refused(sp *arguments.Spec, args tools.Args, call toolcall.Call
 // which session, and the call's number there. Arguments are decoded as strictly as a
 // client's. ask puts the message of a question to a person; if it is nil, what
 // needs consent is refused.
-func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, given []byte, ask func(message string) Answer) (*toolcall.Result, error) {
+func (s *Server) Call(ctx context.Context, call toolcall.Call, name string, given []byte, ask func(message string) ConsentAnswer) (*toolcall.Result, error) {
 	sp, ok := s.specs[name]
 	if !ok {
 		return nil, noTool(s.unknownTool(name))

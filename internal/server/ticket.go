@@ -130,7 +130,7 @@ func (t *tickets) seal(plain []byte, j *job, q *toolcall.Question) []byte {
 // retry holds what a call brings from an earlier try.
 type retry struct {
 	state  string
-	answer Answer
+	answer ConsentAnswer
 }
 
 // retryOf reads the params of a repeated call.

@@ -51,10 +51,10 @@ type System struct {
 	// UnusableRoots are the URIs of the client's roots that name no folder of this machine.
 	UnusableRoots []string
 	// Read returns a file's content.
-	Read func(name string) Content
+	Read func(name string) FileContent
 	// Owned reports whether a settings file is the user's own; others are the ids of users
 	// that count as this one. nil: every file is.
-	Owned func(f File, others []int) Ownership
+	Owned func(f SettingsFile, others []int) Ownership
 	// List returns the names in a folder, in any order.
 	List func(dir string) []string
 	// Real returns a name with links resolved, as far as it exists.
@@ -73,8 +73,8 @@ type System struct {
 }
 
 // Notation returns how people write patterns of files on this system.
-func (s System) Notation() notation.System {
-	return notation.System{Windows: s.OS == "windows", Home: s.Home, Getenv: s.Getenv, WSL: s.WSL}
+func (s System) Notation() notation.Convention {
+	return notation.Convention{Windows: s.OS == "windows", Home: s.Home, Getenv: s.Getenv, WSL: s.WSL}
 }
 
 // Config holds every setting. It never changes: a change on disk makes a new one.
@@ -219,7 +219,7 @@ func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) 
 
 // Found is a settings file that is there and can be understood.
 type Found struct {
-	File
+	SettingsFile
 	Ignored bool // it does not count, as a warning says
 	Ownership
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fsmcp/fsmcp/internal/perm"
 )
 
-// File is a settings file to look for.
-type File struct {
+// SettingsFile is a settings file to look for.
+type SettingsFile struct {
 	// Name is its absolute path.
 	Name  string
 	Level perm.Level
@@ -26,8 +26,8 @@ type File struct {
 	Named bool
 }
 
-// Content is the result of reading a settings file.
-type Content struct {
+// FileContent is the result of reading a settings file.
+type FileContent struct {
 	Bytes []byte
 	// Missing says that nothing is there, which is no failure.
 	Missing bool
@@ -63,7 +63,7 @@ func BrokenWarning(b perm.BrokenFile) string {
 }
 
 // same reports whether two reads found the same.
-func (c Content) same(o Content) bool {
+func (c FileContent) same(o FileContent) bool {
 	return c.Missing == o.Missing && c.Why == o.Why && c.Safe == o.Safe && bytes.Equal(c.Bytes, o.Bytes)
 }
 
@@ -71,10 +71,10 @@ func (c Content) same(o Content) bool {
 // first. settings is the one that the user named, if any; claude says whether
 // Claude Code's own files count (the administrator's always do). A file of
 // two levels is listed once, as the one nearer to the user.
-func Files(s System, workspace []string, settings string, claude bool) []File {
+func Files(s System, workspace []string, settings string, claude bool) []SettingsFile {
 	list := managedFiles(s)
 	if name := s.Absolute(settings, s.WorkDir); settings != "" {
-		list = append(list, File{Name: name, Level: perm.SettingsFile, Anchor: filepath.Dir(name), Named: true})
+		list = append(list, SettingsFile{Name: name, Level: perm.SettingsFile, Anchor: filepath.Dir(name), Named: true})
 	}
 	for _, level := range []perm.Level{perm.Local, perm.Project} {
 		for _, dir := range workspace {
@@ -86,7 +86,7 @@ func Files(s System, workspace []string, settings string, claude bool) []File {
 }
 
 // managedFiles returns the administrator's files, which no flag leaves out.
-func managedFiles(s System) (list []File) {
+func managedFiles(s System) (list []SettingsFile) {
 	names := []string{filepath.Join(managedDir(s), "managed-settings.json")}
 	if s.List != nil {
 		for _, name := range slices.Sorted(slices.Values(s.List(dropIns(s)))) {
@@ -96,7 +96,7 @@ func managedFiles(s System) (list []File) {
 		}
 	}
 	for _, name := range names {
-		list = append(list, File{Name: name, Level: perm.Managed, Claude: true})
+		list = append(list, SettingsFile{Name: name, Level: perm.Managed, Claude: true})
 	}
 	return list
 }
@@ -115,21 +115,21 @@ func managedDir(s System) string {
 // dropIns returns the folder whose files are all managed settings.
 func dropIns(s System) string { return filepath.Join(managedDir(s), "managed-settings.d") }
 
-func projectFiles(dir string, level perm.Level, claude bool) []File {
+func projectFiles(dir string, level perm.Level, claude bool) []SettingsFile {
 	base := "settings.json"
 	if level == perm.Local {
 		base = "settings.local.json"
 	}
-	list := []File{{Name: filepath.Join(dir, ".fsmcp", base), Level: level, Anchor: dir}}
+	list := []SettingsFile{{Name: filepath.Join(dir, ".fsmcp", base), Level: level, Anchor: dir}}
 	if claude {
-		list = append(list, File{Name: filepath.Join(dir, ".claude", base), Level: level, Anchor: dir, Claude: true})
+		list = append(list, SettingsFile{Name: filepath.Join(dir, ".claude", base), Level: level, Anchor: dir, Claude: true})
 	}
 	return list
 }
 
-func userFiles(s System, claude bool) (list []File) {
+func userFiles(s System, claude bool) (list []SettingsFile) {
 	add := func(dir string, claude bool) {
-		list = append(list, File{Name: filepath.Join(dir, "settings.json"), Level: perm.User, Anchor: dir, Claude: claude})
+		list = append(list, SettingsFile{Name: filepath.Join(dir, "settings.json"), Level: perm.User, Anchor: dir, Claude: claude})
 	}
 	own, other := s.ownFolders()
 	if own != "" {
@@ -151,7 +151,7 @@ func userFiles(s System, claude bool) (list []File) {
 
 // once drops all but one of equal names. It keeps the file that the user named or owns,
 // even if it is in a workspace directory.
-func once(list []File) (out []File) {
+func once(list []SettingsFile) (out []SettingsFile) {
 	ofUser, seen := make(map[string]bool), make(map[string]bool)
 	for _, f := range list {
 		ofUser[f.Name] = ofUser[f.Name] || !f.Level.InProject()

@@ -32,16 +32,16 @@ func managedName(name string) string {
 // with puts files into surroundings. The map may change later. A text that
 // begins with "!" is why the file cannot be read.
 func with(s System, files map[string]string) System {
-	s.Read = func(name string) Content {
+	s.Read = func(name string) FileContent {
 		text, ok := files[name]
 		why, failed := strings.CutPrefix(text, "!")
 		switch {
 		case !ok:
-			return Content{Missing: true}
+			return FileContent{Missing: true}
 		case failed:
-			return Content{Why: why, Safe: true}
+			return FileContent{Why: why, Safe: true}
 		}
-		return Content{Bytes: []byte(nativetest.Quoted(text)), Safe: !strings.Contains(text, "unsafe")}
+		return FileContent{Bytes: []byte(nativetest.Quoted(text)), Safe: !strings.Contains(text, "unsafe")}
 	}
 	s.List = func(dir string) (names []string) {
 		for name := range files {
@@ -70,7 +70,7 @@ func TestFilesInOrderOfPrecedence(t *testing.T) {
 		managedName("managed-settings.d/20.json"): "", managedName("managed-settings.d/.hidden.json"): "",
 		managedName("managed-settings.d/10.json"): "", managedName("managed-settings.d/30.txt"): "",
 	})
-	show := func(files []File) (out []string) {
+	show := func(files []SettingsFile) (out []string) {
 		for _, f := range files {
 			kind := ""
 			if f.Claude {

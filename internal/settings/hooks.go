@@ -149,7 +149,7 @@ func (m *merger) named(k *key, h hooks.Hook) (named hooks.Hook, ok bool) {
 var errGlob = errors.New("is no pattern of names")
 
 // globsOf returns the globs of names that a glob stands for on this system.
-func globsOf(on notation.System, glob string) ([]string, error) {
+func globsOf(on notation.Convention, glob string) ([]string, error) {
 	all, err := on.Globs(glob)
 	if err == nil && slices.ContainsFunc(all, func(g string) bool { return !doublestar.ValidatePattern(g) }) {
 		err = errGlob

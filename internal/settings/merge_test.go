@@ -336,7 +336,7 @@ func TestForeignFilesOnlyTighten(t *testing.T) {
 		{project, true, "plan", 5, "plan 5 5 "},
 	} {
 		s := with(env(nil), map[string]string{c.file: text(c.mode, c.tokens)})
-		s.Owned = func(f File, _ []int) Ownership {
+		s.Owned = func(f SettingsFile, _ []int) Ownership {
 			if c.foreign && f.Name == c.file {
 				return Ownership{Foreign: "it may be written by others"}
 			}
@@ -445,7 +445,7 @@ func TestPDFsByClient(t *testing.T) {
 }
 
 // ruleFault is the check of rules as on Linux.
-func ruleFault(r perm.RuleText) string { return perm.Fault(r, notation.System{}) }
+func ruleFault(r perm.RuleText) string { return perm.Fault(r, notation.Convention{}) }
 
 // On Windows a folder of another machine ends the start.
 func TestOtherMachine(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 
 // Layer is the content of one settings file.
 type Layer struct {
-	File File
+	File SettingsFile
 	// Found says that there was a file, perhaps a broken one.
 	Found bool
 	Rules []perm.RuleText
@@ -77,7 +77,7 @@ type value struct {
 }
 
 // Parse reads one settings file. It never fails: what is wrong is in the layer.
-func Parse(f File, b []byte) Layer {
+func Parse(f SettingsFile, b []byte) Layer {
 	p := parser{layer: Layer{File: f, Found: true}, bytes: bytes.TrimPrefix(b, []byte("\ufeff"))}
 	root, ok := p.syntax()
 	if ok {
@@ -90,7 +90,7 @@ func Parse(f File, b []byte) Layer {
 }
 
 // unreadable returns the layer of a file that could not be read.
-func unreadable(f File, why string) Layer {
+func unreadable(f SettingsFile, why string) Layer {
 	return Layer{File: f, Found: true, Broken: &perm.BrokenFile{Name: f.Name, Why: why}}
 }
 

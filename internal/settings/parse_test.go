@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	ownFile    = File{Name: "/f", Level: perm.User, Anchor: "/d"}
-	claudeFile = File{Name: "/f", Level: perm.Project, Anchor: "/d", Claude: true}
+	ownFile    = SettingsFile{Name: "/f", Level: perm.User, Anchor: "/d"}
+	claudeFile = SettingsFile{Name: "/f", Level: perm.Project, Anchor: "/d", Claude: true}
 )
 
 func TestRulesKeepTheirLines(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // earlier content still holds.
 type entry struct {
 	layer   Layer
-	content Content
+	content FileContent
 	owned   Ownership // as last seen
 	inside  bool      // it is, or was, in a workspace directory
 	gone    bool      // it is no longer looked for, but its prohibitions hold
@@ -104,7 +104,7 @@ func (r reader) all(base []string) (entries []entry, dirs, warnings []string) {
 }
 
 // entry returns the current state of one file.
-func (r reader) entry(f File) entry {
+func (r reader) entry(f SettingsFile) entry {
 	var held []entry
 	if r.old != nil {
 		held = r.old.entries
@@ -121,12 +121,12 @@ func (r reader) entry(f File) entry {
 	return e
 }
 
-func (r reader) touched(f File) bool {
+func (r reader) touched(f SettingsFile) bool {
 	return r.changed == nil || slices.Contains(r.changed, f.Name) || slices.Contains(r.changed, filepath.Dir(f.Name))
 }
 
 // read reads a file without regard to its old state.
-func (r reader) read(f File) entry {
+func (r reader) read(f SettingsFile) entry {
 	found := r.s.content(f.Name)
 	e := entry{content: found, layer: Layer{File: f, Found: !found.Missing}}
 	switch {
@@ -157,7 +157,7 @@ func (r reader) read(f File) entry {
 }
 
 // owned asks for the owner of a file that could loosen.
-func (s System) owned(f File, found Content, trust bool, owners []int) Ownership {
+func (s System) owned(f SettingsFile, found FileContent, trust bool, owners []int) Ownership {
 	if s.Owned == nil || found.Missing || f.Tightens || f.Level == perm.Managed || f.Level.InProject() && !trust {
 		return Ownership{}
 	}
@@ -165,9 +165,9 @@ func (s System) owned(f File, found Content, trust bool, owners []int) Ownership
 }
 
 // content reads a settings file.
-func (s System) content(name string) Content {
+func (s System) content(name string) FileContent {
 	if s.Read == nil {
-		return Content{Missing: true}
+		return FileContent{Missing: true}
 	}
 	return s.Read(name)
 }
@@ -179,7 +179,7 @@ func (s System) content(name string) Content {
 // It compares bytes: a writer through a memory map leaves no new stamp.
 func (c Config) Stale() (names []string, half bool) {
 	s := c.origin.system
-	var managed []File
+	var managed []SettingsFile
 	for _, e := range c.entries {
 		if e.gone {
 			continue

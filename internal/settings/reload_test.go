@@ -80,7 +80,7 @@ func TestForeignContentNeverCounts(t *testing.T) {
 			files := map[string]string{file: `{"permissions": {"allow": ["Edit(a)"]}, "hooks": {"afterFileEdited": [{"glob": "*", "command": ["x"]}]}, "clipboard": true}`}
 			s := with(env(nil), files)
 			foreign := "others may write it"
-			s.Owned = func(File, []int) Ownership { return Ownership{Foreign: foreign} }
+			s.Owned = func(SettingsFile, []int) Ownership { return Ownership{Foreign: foreign} }
 			cfg := first2(New(Flags{Settings: file, Dirs: []string{nativetest.Name("/home/u")}}, s, 1))
 			foreign = ""
 			if files[file] = then; then == "" {
@@ -105,7 +105,7 @@ func TestReloadOfOwnersAndSlips(t *testing.T) {
 		s := with(env(nil), files)
 		s.RuleFault = ruleFault
 		foreign := ""
-		s.Owned = func(File, []int) Ownership { return Ownership{Foreign: foreign} }
+		s.Owned = func(SettingsFile, []int) Ownership { return Ownership{Foreign: foreign} }
 		flags := Flags{Settings: c.file}
 		if c.inside {
 			flags.Dirs = []string{nativetest.Name("/home/u")}
@@ -469,7 +469,7 @@ func TestNothingLoosensByItself(t *testing.T) {
 			if lacking(rulesIn(c.Rules, perm.Deny), next.Rules)+lacking(rulesIn(c.Rules, perm.Ask), next.Rules)+lacking(rulesIn(next.Rules, perm.Allow), c.Rules) > 0 || rank(next.Mode) < rank(c.Mode) {
 				t.Fatalf("%s became %s by %q", summary(c), summary(next), files[project])
 			}
-			now := Parse(File{Name: project}, []byte(files[project]))
+			now := Parse(SettingsFile{Name: project}, []byte(files[project]))
 			if missing := lacking(rulesIn(now.Rules, perm.Deny), next.Rules) + lacking(rulesIn(now.Rules, perm.Ask), next.Rules); missing > 0 {
 				t.Fatalf("%s lacks what %q says", summary(next), files[project])
 			}

@@ -17,8 +17,8 @@ import (
 )
 
 // fileOf is a file in memory with the record of it.
-func fileOf(raw string, rec Record, known bool) *File {
-	return &File{Content: NewContent([]byte(raw)), Stamp: fsys.Stamp{Size: int64(len(raw))}, Record: rec, Known: known}
+func fileOf(raw string, rec Record, known bool) *KnownFile {
+	return &KnownFile{Content: NewContent([]byte(raw)), Stamp: fsys.Stamp{Size: int64(len(raw))}, Record: rec, Known: known}
 }
 
 // recordOf is the record of a file after places in it were shown.
@@ -130,9 +130,9 @@ type generated struct {
 	known    []byte // of a notebook: all bytes when it was last looked at
 }
 
-func (g *generated) file() *File {
+func (g *generated) file() *KnownFile {
 	g.stamp.Size = int64(len(g.raw))
-	f := &File{Content: NewContent(g.raw), Stamp: g.stamp, Record: g.rec, Known: true, Notebook: g.notebook}
+	f := &KnownFile{Content: NewContent(g.raw), Stamp: g.stamp, Record: g.rec, Known: true, Notebook: g.notebook}
 	if !g.notebook {
 		f.Doc = &text.Doc{Raw: g.raw, Enc: g.enc}
 	}
@@ -198,7 +198,7 @@ func TestCompareAgreesWithTheBytesThatWereShown(t *testing.T) {
 				g.rec = g.rec.withoutText()
 			case 4: // another program writes it in another charset
 				g.stamp.Ctime++
-				g.enc = text.Encoding{Set: []charset.Set{charset.UTF8, charset.UTF16LE}[rnd.IntN(2)]}
+				g.enc = text.Encoding{Set: []charset.Charset{charset.UTF8, charset.UTF16LE}[rnd.IntN(2)]}
 			default: // a change of another program
 				g.changeOutside(rnd, place(len(g.raw)))
 			}
@@ -243,7 +243,7 @@ func (g *generated) changeOutside(rnd *rand.Rand, s span.Span) {
 	}
 }
 
-func checkComparison(t *testing.T, round int, f *File, shown shownBytes, need []span.Span) {
+func checkComparison(t *testing.T, round int, f *KnownFile, shown shownBytes, need []span.Span) {
 	t.Helper()
 	now := f.Compare(need)
 	seen := make([]bool, len(f.Raw))

@@ -83,9 +83,9 @@ func Outside(set span.Set, spans []span.Span) (out span.Set) {
 	return out
 }
 
-// File is a file as it is now, read whole, beside the record of it. Its methods work out
+// KnownFile is a file as it is now, read whole, beside the record of it. Its methods work out
 // records and never touch the disk.
-type File struct {
+type KnownFile struct {
 	*Content
 	Path  string // resolved: the key of its record
 	Stamp fsys.Stamp
@@ -102,7 +102,7 @@ type File struct {
 }
 
 // HasText reports whether the file has the text that its record keeps.
-func (f *File) HasText() bool {
+func (f *KnownFile) HasText() bool {
 	if !f.Known || f.Record.Text == nil {
 		return false
 	}
@@ -112,11 +112,11 @@ func (f *File) HasText() bool {
 
 // Compare verifies the record against the file's bytes, as the function Compare does, and
 // brings what holds to the file's stamp. The record is empty if there was none.
-func (f *File) Compare(need []span.Span) Comparison { return f.compare(f.Record, need) }
+func (f *KnownFile) Compare(need []span.Span) Comparison { return f.compare(f.Record, need) }
 
 // compare is Compare for a record of the caller. Bytes that were shown in another charset
 // count as changed: they were other characters.
-func (f *File) compare(rec Record, need []span.Span) (c Comparison) {
+func (f *KnownFile) compare(rec Record, need []span.Span) (c Comparison) {
 	if f.otherCharset(rec) {
 		c = Comparison{Lost: rec.Shown(), Changed: true}
 	} else {
@@ -131,13 +131,13 @@ func (f *File) compare(rec Record, need []span.Span) (c Comparison) {
 
 // otherCharset reports whether the file was decoded by another encoding than the record has.
 // A record with a text decodes that itself, and one without parts has shown nothing.
-func (f *File) otherCharset(rec Record) bool {
+func (f *KnownFile) otherCharset(rec Record) bool {
 	return f.Doc != nil && rec.Text == nil && rec.Parts != nil && rec.Enc != f.Doc.Enc && !rec.Stamp.Same(f.Stamp)
 }
 
 // stamped brings a record to the file's stamp, and to how the file is read. It verifies
 // nothing: the caller knows that the file has the record's bytes.
-func (f *File) stamped(rec Record) Record {
+func (f *KnownFile) stamped(rec Record) Record {
 	if !rec.Proves(f.Stamp) {
 		rec.Index = nil
 		if rec.Text == nil {
@@ -160,11 +160,11 @@ func (f *File) stamped(rec Record) Record {
 }
 
 // Recorded returns a record of the file as it is after just these bytes of it were shown.
-func (f *File) Recorded(shown span.Set) Record { return f.WithShown(f.stamped(Record{}), shown) }
+func (f *KnownFile) Recorded(shown span.Set) Record { return f.WithShown(f.stamped(Record{}), shown) }
 
 // WithShown returns a record with more bytes of the file that were shown. It takes for
 // granted that the file has the record's text, as after Compare or Recorded.
-func (f *File) WithShown(rec Record, shown span.Set) Record {
+func (f *KnownFile) WithShown(rec Record, shown span.Set) Record {
 	if rec.Text != nil {
 		rec.Parts = unproven(rec.Shown().Union(shown))
 	} else {
@@ -175,7 +175,7 @@ func (f *File) WithShown(rec Record, shown span.Set) Record {
 
 // WithReported returns a record with these bytes of the file as those that only a reminder
 // has shown. It takes the same for granted as WithShown.
-func (f *File) WithReported(rec Record, reported span.Set) Record {
+func (f *KnownFile) WithReported(rec Record, reported span.Set) Record {
 	if rec.Reported = partsIn(f.Raw, reported); rec.Text != nil {
 		rec.Reported = unproven(reported)
 	}
@@ -184,7 +184,7 @@ func (f *File) WithReported(rec Record, reported span.Set) Record {
 
 // Edited takes a record of the file as it is through splices. The new bytes count as shown.
 // now holds them; it may be nil above KeepText.
-func (f *File) Edited(rec Record, splices []span.Splice, now *Content) Record {
+func (f *KnownFile) Edited(rec Record, splices []span.Splice, now *Content) Record {
 	size := int64(len(f.Raw)) + span.Growth(splices)
 	if size > KeepText {
 		rec = rec.withoutText()
@@ -201,7 +201,7 @@ func (f *File) Edited(rec Record, splices []span.Splice, now *Content) Record {
 }
 
 // OldText is the text as it was when the record was made.
-func (f *File) OldText() (*text.Doc, bool) {
+func (f *KnownFile) OldText() (*text.Doc, bool) {
 	if f.Record.Text == nil {
 		return nil, false
 	}

@@ -72,7 +72,7 @@ type Record struct {
 	Enc text.Encoding
 	// Index is the sparse line index of a file that was not read into memory.
 	Index *text.Scan
-	views map[View]served
+	views map[PageRequest]served
 }
 
 // Proves reports whether a file with this stamp now has the bytes it had when the
@@ -146,9 +146,9 @@ func (r Record) At(now fsys.Stamp, settled bool) Record {
 	return r
 }
 
-// View is one way to ask for a part of a text: the same view of an unchanged
+// PageRequest is one way to ask for a part of a text: the same request for an unchanged
 // file can be answered by a stub.
-type View struct {
+type PageRequest struct {
 	Offset, Limit, Column int
 	Cell                  string // of a notebook
 	Large                 bool   // bounds are lifted
@@ -225,7 +225,7 @@ func (f *Files) Get(path string) (Record, bool) {
 
 // views returns a copy of the views of path's record, which may be nil: records are values, so a
 // shared map is never changed. f is locked.
-func (f *Files) views(path string) (e *entry, views map[View]served) {
+func (f *Files) views(path string) (e *entry, views map[PageRequest]served) {
 	el, ok := f.byKey[path]
 	if !ok {
 		return nil, nil
@@ -296,16 +296,16 @@ func (f *Files) drop(el *list.Element) {
 
 // Served notes that view was answered with the text of path's record. sum is of the
 // bytes that the answer showed; zero if the record's text proves them.
-func (f *Files) Served(path string, v View, sum Sum) {
+func (f *Files) Served(path string, v PageRequest, sum Sum) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	e, views := f.views(path)
 	if e == nil {
 		return
 	}
-	maps.DeleteFunc(views, func(_ View, s served) bool { return f.calls-s.call > stubCalls })
+	maps.DeleteFunc(views, func(_ PageRequest, s served) bool { return f.calls-s.call > stubCalls })
 	if views == nil {
-		views = make(map[View]served)
+		views = make(map[PageRequest]served)
 	}
 	views[v] = served{sum: sum, call: f.calls, at: f.now()}
 	e.rec.views = views
@@ -314,7 +314,7 @@ func (f *Files) Served(path string, v View, sum Sum) {
 // Stub reports whether a repeated view of an unchanged file, which would show bytes with
 // this sum, may be answered by the stub: never two stubs in a row for one view, none over too
 // long a time or too many calls.
-func (f *Files) Stub(path string, v View, sum Sum) bool {
+func (f *Files) Stub(path string, v PageRequest, sum Sum) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	el, ok := f.byKey[path]
@@ -326,7 +326,7 @@ func (f *Files) Stub(path string, v View, sum Sum) bool {
 }
 
 // Stubbed notes that a view was answered by the stub: the next answer is the text.
-func (f *Files) Stubbed(path string, v View) {
+func (f *Files) Stubbed(path string, v PageRequest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e, views := f.views(path); e != nil {

@@ -47,7 +47,7 @@ func TestBoundsEvictAndNeverRefuse(t *testing.T) {
 func TestStubsAreRareEnough(t *testing.T) {
 	now := time.Unix(1000, 0)
 	f := New(func() time.Time { return now })
-	v := View{Offset: 1, Limit: 2000}
+	v := PageRequest{Offset: 1, Limit: 2000}
 	if f.Stub("a", v, Sum{}) {
 		t.Fatal("a stub for a file that was never served")
 	}
@@ -61,7 +61,7 @@ func TestStubsAreRareEnough(t *testing.T) {
 	if f.Stubbed("a", v); f.Stub("a", v, Sum{}) {
 		t.Fatal("want one stub, then the text")
 	}
-	if f.Stub("a", View{Offset: 2, Limit: 2000}, Sum{}) {
+	if f.Stub("a", PageRequest{Offset: 2, Limit: 2000}, Sum{}) {
 		t.Fatal("a stub for another range")
 	}
 	f.Served("a", v, Sum{1})

@@ -132,7 +132,7 @@ func (s *Scan) columnStart(ctx context.Context, r io.ReaderAt, start int64, colu
 
 // skipRaw goes n code points forward in raw bytes that begin at a character
 // and, unless whole, may end within one: that one is left.
-func skipRaw(c charset.Set, raw []byte, n int, whole bool) (at, count int) {
+func skipRaw(c charset.Charset, raw []byte, n int, whole bool) (at, count int) {
 	switch {
 	case c == charset.UTF8:
 		if !whole {

@@ -13,7 +13,7 @@ import (
 )
 
 // encodeAs is s in a charset, which must hold it.
-func encodeAs(t testing.TB, set charset.Set, s string) []byte {
+func encodeAs(t testing.TB, set charset.Charset, s string) []byte {
 	t.Helper()
 	b, err := charset.Encoding{Set: set}.Encode(s)
 	if err != nil {
@@ -24,7 +24,7 @@ func encodeAs(t testing.TB, set charset.Set, s string) []byte {
 
 // samples are small texts as they stand in real files.
 var samples = []struct {
-	set  charset.Set
+	set  charset.Charset
 	text string
 }{
 	{charset.Windows1252, "// Größe des Puffers in Bytes\nconst size = 4096 // für alle Fälle\n"},
@@ -234,14 +234,14 @@ func TestEOL(t *testing.T) {
 }
 
 func TestUnencodable(t *testing.T) {
-	for _, set := range []charset.Set{charset.Windows1252, charset.ShiftJIS, charset.GBK, charset.EUCKR, charset.UTF16LE} {
+	for _, set := range []charset.Charset{charset.Windows1252, charset.ShiftJIS, charset.GBK, charset.EUCKR, charset.UTF16LE} {
 		_, err := charset.Encoding{Set: set}.Encode("one\ntwo \xE9 three")
 		var e *charset.UnencodableError
 		if !errors.As(err, &e) || e.Line != 2 {
 			t.Errorf("%s, stray byte: %v", set, err)
 		}
 	}
-	for _, set := range []charset.Set{charset.Windows1252, charset.ShiftJIS, charset.EUCKR} {
+	for _, set := range []charset.Charset{charset.Windows1252, charset.ShiftJIS, charset.EUCKR} {
 		_, err := charset.Encoding{Set: set}.Encode("one\r\ntwo\nthree 😀 four")
 		var e *charset.UnencodableError
 		if !errors.As(err, &e) || e.Line != 3 || e.Rune != '😀' || e.Name != set.String() {

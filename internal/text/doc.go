@@ -152,7 +152,7 @@ func DecodeLarge(raw []byte) (*Doc, error) {
 const pieceLen = 1 << 20
 
 // decodePieces decodes as Set.Decode does, in memory for the text and little beside it.
-func decodePieces(set charset.Set, raw []byte) ([]byte, bool) {
+func decodePieces(set charset.Charset, raw []byte) ([]byte, bool) {
 	var text []byte
 	for len(raw) > 0 {
 		piece := raw[:min(pieceLen, len(raw))]
@@ -259,7 +259,7 @@ func wide(head []byte) (charset.Encoding, bool) {
 			zeros[i&1]++
 		}
 	}
-	for i, set := range []charset.Set{charset.UTF16BE, charset.UTF16LE} {
+	for i, set := range []charset.Charset{charset.UTF16BE, charset.UTF16LE} {
 		if zeros[i]*10 < units*8 { // a pair of surrogates is one character
 			continue
 		}

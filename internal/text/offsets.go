@@ -17,12 +17,12 @@ type mark struct{ raw, text int }
 type walker struct {
 	raw  []byte
 	s    string
-	set  charset.Set
+	set  charset.Charset
 	at   mark
 	next mark // behind the character at `at`
 }
 
-func newWalker(raw []byte, s string, set charset.Set, at mark) *walker {
+func newWalker(raw []byte, s string, set charset.Charset, at mark) *walker {
 	w := &walker{raw: raw, s: s, set: set, at: at}
 	w.measure()
 	return w

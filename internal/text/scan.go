@@ -227,8 +227,8 @@ func (s *Scan) count(ctx context.Context, r io.ReaderAt, countFor time.Duration)
 type view struct {
 	window
 	raw   []byte
-	set   charset.Set // the one that decoded it: UTF-8 if the file's own failed
-	stuck bool        // the text ends before raw does, at half a surrogate pair or the like
+	set   charset.Charset // the one that decoded it: UTF-8 if the file's own failed
+	stuck bool            // the text ends before raw does, at half a surrogate pair or the like
 }
 
 // rawOffset returns the offset in raw of a byte of the text.

@@ -16,10 +16,10 @@ import (
 // those of the decoded text, for generated texts in all kinds of encodings and line endings.
 func TestTailIsThePlainTail(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 9))
-	words := map[charset.Set][]string{
+	words := map[charset.Charset][]string{
 		charset.UTF8: {"", "a", "zwölf Boxkämpfer", "日本語のテキスト", strings.Repeat("long ", 40), "\u2028x", "a\rb"},
 	}
-	for _, set := range []charset.Set{charset.UTF16LE, charset.UTF16BE} {
+	for _, set := range []charset.Charset{charset.UTF16LE, charset.UTF16BE} {
 		words[set] = []string{"", "a", "\u0a0d\u0d0a", "ਊ中", strings.Repeat("x", 50), "a\rb"}
 	}
 	tried := 0

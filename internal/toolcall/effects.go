@@ -12,9 +12,9 @@ type Effects struct {
 	Shown []Shown
 	// File is the file of the call as it was found. Its path is "" if the rules did not let
 	// it through, and of a search.
-	File reminders.File
+	File reminders.FoundFile
 	// Moved are files under the names that the call has given them.
-	Moved []reminders.File
+	Moved []reminders.FoundFile
 	// Names are the names that the call has changed, one line each in the log; nil for other
 	// calls.
 	Names []NameChange
@@ -56,7 +56,7 @@ type Shown struct {
 	Record state.Record
 	// View is the part of the file that a Read asked for; zero for other answers. Sum is
 	// of the bytes shown; zero if the record's text proves them.
-	View state.View
+	View state.PageRequest
 	Sum  state.Sum
 	// Now returns the hash of a file that Differs.
 	Now func() state.Sum
@@ -145,7 +145,7 @@ func (s *Session) show(n Shown, passes bool) {
 		s.addFound(n.Path, n.Record)
 	default:
 		s.Files.Put(n.Path, n.Record)
-		if n.View != (state.View{}) {
+		if n.View != (state.PageRequest{}) {
 			s.Files.Served(n.Path, n.View, n.Sum)
 		}
 	}

@@ -61,7 +61,7 @@ func TestApplyShown(t *testing.T) {
 
 // A stub is followed by the text, and only a stub that was sent.
 func TestApplyAStub(t *testing.T) {
-	s, view := newTestSession(), state.View{Offset: 1, Limit: 2000}
+	s, view := newTestSession(), state.PageRequest{Offset: 1, Limit: 2000}
 	served := Effects{Shown: []Shown{{Path: "/w/a", Record: recordOf(1, 0, 10), View: view}}}
 	s.Apply(served, true)
 	for range 2 { // the first answer is not sent

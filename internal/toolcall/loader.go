@@ -98,7 +98,7 @@ func acquire(ctx context.Context, place chan struct{}) (leave func(), err error)
 }
 
 // LoadText reads and decodes a file, of at most MaxEditBytes if it is to be changed.
-func (l Loader) LoadText(ctx context.Context, session *Session, s *Target, f *fsys.File) (*state.File, error) {
+func (l Loader) LoadText(ctx context.Context, session *Session, s *Target, f *fsys.File) (*state.KnownFile, error) {
 	c, err := l.Load(session, s, f)
 	if e := (*fsys.TooLargeError)(nil); errors.As(err, &e) && s.Op.Changes() {
 		c, err = l.loadLarge(ctx, session, s, f)
@@ -110,7 +110,7 @@ func (l Loader) LoadText(ctx context.Context, session *Session, s *Target, f *fs
 }
 
 // Load reads a file of at most state.InMemory.
-func (l Loader) Load(session *Session, s *Target, f *fsys.File) (*state.File, error) {
+func (l Loader) Load(session *Session, s *Target, f *fsys.File) (*state.KnownFile, error) {
 	raw, stamp, err := f.ReadAll(state.InMemory)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (l Loader) Load(session *Session, s *Target, f *fsys.File) (*state.File, er
 }
 
 // loadLarge reads a file above state.InMemory, of at most MaxEditBytes, for a change.
-func (l Loader) loadLarge(ctx context.Context, session *Session, s *Target, f *fsys.File) (*state.File, error) {
+func (l Loader) loadLarge(ctx context.Context, session *Session, s *Target, f *fsys.File) (*state.KnownFile, error) {
 	stamp, err := f.Stamp()
 	switch _, known := session.Files.Get(s.Path); {
 	case err != nil:
@@ -144,9 +144,9 @@ func (l Loader) loadLarge(ctx context.Context, session *Session, s *Target, f *f
 }
 
 // loaded is a file with this stamp beside its record, without its bytes.
-func (l Loader) loaded(session *Session, s *Target, stamp fsys.Stamp) *state.File {
+func (l Loader) loaded(session *Session, s *Target, stamp fsys.Stamp) *state.KnownFile {
 	rec, known := session.Files.Get(s.Path)
-	return &state.File{Path: s.Path, Stamp: stamp, Settled: stamp.Settled(l.Now()), Record: rec, Known: known}
+	return &state.KnownFile{Path: s.Path, Stamp: stamp, Settled: stamp.Settled(l.Now()), Record: rec, Known: known}
 }
 
 // Decode decodes the bytes of a file. It takes the encoding of the record if the file has the
@@ -154,7 +154,7 @@ func (l Loader) loaded(session *Session, s *Target, stamp fsys.Stamp) *state.Fil
 // that the stamp is that of fsmcp's own last change. Otherwise it detects the encoding, and
 // takes the record's only if the bytes do not show one (keepsCharset). File.Compare reports
 // what differs from the record.
-func Decode(s *Target, c *state.File) (err error) {
+func Decode(s *Target, c *state.KnownFile) (err error) {
 	if int64(len(c.Raw)) > state.InMemory {
 		return decodeLarge(s, c)
 	}
@@ -178,7 +178,7 @@ func Decode(s *Target, c *state.File) (err error) {
 
 // keepsCharset reports whether an ASCII file is one of the record's charset after a change that
 // removed its other characters: all that was shown is in its place.
-func keepsCharset(c *state.File) bool {
+func keepsCharset(c *state.KnownFile) bool {
 	rec := c.Record
 	if rec.Text != nil || rec.Enc.IsUTF8() || rec.Enc.HasBOM() || rec.Enc.Units() != span.Narrow || !c.Doc.ASCII() {
 		return false
@@ -189,7 +189,7 @@ func keepsCharset(c *state.File) bool {
 
 // decodeLarge makes text of the bytes of a large file, as a Read sees it. A charset other than
 // UTF-8 takes memory for the text beside the bytes.
-func decodeLarge(s *Target, c *state.File) error {
+func decodeLarge(s *Target, c *state.KnownFile) error {
 	size := int64(len(c.Raw))
 	enc, err := text.HeadEncoding(c.Raw[:64<<10], false)
 	if free, known := fsys.FreeMemory(); err == nil && !enc.IsUTF8() && known && free < 2*size {
@@ -203,7 +203,7 @@ func decodeLarge(s *Target, c *state.File) error {
 
 // Parse reads a notebook. One that is broken is text still: what it is held as
 // comes beside the *notebook.ParseError.
-func (l Loader) Parse(session *Session, s *Target, f *fsys.File) (*state.File, *notebook.Notebook, error) {
+func (l Loader) Parse(session *Session, s *Target, f *fsys.File) (*state.KnownFile, *notebook.Notebook, error) {
 	c, err := l.Load(session, s, f)
 	if err != nil {
 		return nil, nil, err

@@ -13,7 +13,7 @@ import (
 
 // sized is the target of a call for a file of a size.
 func sized(op perm.Op, size int64) *Target {
-	return &Target{File: &access.File{Target: &fsys.Target{Stamp: fsys.Stamp{Size: size}}, Op: op}}
+	return &Target{AllowedFile: &access.AllowedFile{Target: &fsys.Target{Stamp: fsys.Stamp{Size: size}}, Op: op}}
 }
 
 // A change waits for the place of a large file until the one that has it drops it. It takes

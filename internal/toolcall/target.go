@@ -14,7 +14,7 @@ import (
 
 // Target is the file of a call, which the rules let through.
 type Target struct {
-	*access.File
+	*access.AllowedFile
 	Remarks []string // on the arguments, for the end of the answer
 	Links   []string // its other hard links that mark it as secret, once they are known
 	// Named says that the answer names the file by its absolute path.
@@ -71,14 +71,14 @@ func (c Call) Request(op perm.Op, path fsys.Path) access.Request {
 
 // Open resolves and authorizes the file of a call. Without one, the outcome says why.
 func (o Opener) Open(call Call, op perm.Op) (*Target, Outcome) {
-	f, err := (*access.File)(nil), call.File.err
+	f, err := (*access.AllowedFile)(nil), call.File.err
 	if err == nil {
 		f, err = o.Access.Open(call.Request(op, call.File.path))
 	}
 	if err != nil {
 		return nil, o.refused(call, op, err)
 	}
-	t := &Target{File: f}
+	t := &Target{AllowedFile: f}
 	if call.Remark != "" {
 		t.Remarks = append(t.Remarks, call.Remark)
 	}
@@ -130,7 +130,7 @@ func (o Opener) Absent(session *Session, s *Target) Outcome {
 // Missing refuses a name that is not there.
 func (o Opener) Missing(s *Target) error {
 	return refusal.Missing{
-		Path: s.Asked, Near: o.Access.Near(s.File), Workspace: o.Access.Lexer().Base, ToCreate: IsNotebook(s) && s.Op.Changes(),
+		Path: s.Asked, Near: o.Access.Near(s.AllowedFile), Workspace: o.Access.Lexer().Base, ToCreate: IsNotebook(s) && s.Op.Changes(),
 	}.Refusal()
 }
 
@@ -138,7 +138,7 @@ func (o Opener) Missing(s *Target) error {
 func (o Opener) Irregular(s *Target) error {
 	switch s.Kind {
 	case fsys.Directory:
-		list, ok := o.Access.List(s.File)
+		list, ok := o.Access.List(s.AllowedFile)
 		return refusal.Directory(s.Name(), list, ok)
 	case fsys.Special:
 		return refusal.New(refusal.Special, s.Name())

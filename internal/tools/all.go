@@ -41,7 +41,7 @@ type Options struct {
 	History commit.HistoryRecorder
 	// Watcher notes which files were touched; nil: changes made outside are not
 	// told before a file is used.
-	Watcher reminders.Watcher
+	Watcher reminders.TouchWatcher
 	// LookFor bounds the wait of an answer for looks at files that were touched; 0 is a
 	// quarter of a second.
 	LookFor time.Duration

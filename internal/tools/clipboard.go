@@ -21,7 +21,7 @@ const clipboardName = "clipboard:"
 // Clipboard reads what the user has on the clipboard. The errors are those of package
 // clipboard.
 type Clipboard interface {
-	Read(ctx context.Context) (clipboard.Content, error)
+	Read(ctx context.Context) (clipboard.Clip, error)
 }
 
 // clipboardReader answers calls that name the clipboard.
@@ -65,7 +65,7 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 	if err != nil {
 		return toolcall.Failed(err)
 	}
-	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path}, Op: perm.Read}}
+	target := &toolcall.Target{AllowedFile: &access.AllowedFile{Target: &fsys.Target{Asked: path}, Op: perm.Read}}
 	one := r.reading(target, call, a, w)
 	data := c.Data
 	if c.Picture {
@@ -84,7 +84,7 @@ func (r *clipboardReader) read(ctx context.Context, call toolcall.Call, a *ReadA
 		return toolcall.Failed(err)
 	}
 	defer leave()
-	text := &state.File{Content: state.NewContent(data), Stamp: fsys.Stamp{Size: int64(len(data))}}
+	text := &state.KnownFile{Content: state.NewContent(data), Stamp: fsys.Stamp{Size: int64(len(data))}}
 	out := one.memoryText(text)
 	out.Shown = nil
 	return out

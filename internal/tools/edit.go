@@ -143,7 +143,7 @@ func trailingCounts(ext string) bool {
 
 // matches are the places that an edit replaces in a text.
 type matches struct {
-	res     edit.Result
+	res     edit.Replacements
 	splices []span.Splice // on the raw bytes
 	// line is the number that the line which the call names has now, if that is another one;
 	// else 0.

@@ -22,7 +22,7 @@ const folderEntries = 200
 func (r *reading) folder(ctx context.Context) toolcall.Outcome {
 	gone := toolcall.Shown{Path: r.target.Path, How: toolcall.Gone}
 	r.ignore("a folder", "column", "cell_id", "region", "pages", "allow_large")
-	all, err := r.tool.Opener.Access.ReadFolder(ctx, r.target.File)
+	all, err := r.tool.Opener.Access.ReadFolder(ctx, r.target.AllowedFile)
 	switch {
 	case errors.Is(err, access.ErrHidden):
 		return toolcall.Refused(refusal.Directory(r.target.Name(), access.Listing{}, false), gone)
@@ -80,7 +80,7 @@ func (r *reading) listed(all access.Contents) toolcall.Answer {
 }
 
 // counts says how many entries of each kind there are.
-func counts(entries []access.Entry) string {
+func counts(entries []access.ListedName) string {
 	var folders, files, links, others int
 	for _, e := range entries {
 		switch {
@@ -110,7 +110,7 @@ func counts(entries []access.Entry) string {
 
 // entryLine is a name as a list shows it: a folder with a slash, a link with @, a file with its
 // size and the time of its last change.
-func entryLine(e access.Entry) string {
+func entryLine(e access.ListedName) string {
 	name := fsys.InSentence(e.Name)
 	switch {
 	case e.Link:

@@ -121,7 +121,7 @@ func (m *manyEditing) Plan(ctx context.Context, s *toolcall.Target, old *fsys.Fi
 // planCreated plans the edits of a file that the first edit makes or fills.
 func (m *manyEditing) planCreated(s *toolcall.Target, c *commit.Plan) (*commit.Plan, error) {
 	raw := span.Apply(nil, []span.Splice{{New: c.Splices[0].New}})
-	f := &state.File{Path: s.Path, Content: state.NewContent(raw), Known: true}
+	f := &state.KnownFile{Path: s.Path, Content: state.NewContent(raw), Known: true}
 	doc, err := text.DecodeAs(raw, c.Record.Enc)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (e *editsOf) made(c *commit.Plan, rule edit.Rule) {
 	e.record = c.Record
 	e.count += c.Outcome.Facts.Replacements
 	raw := span.Apply(f.Raw, c.Splices)
-	now := &state.File{Path: f.Path, Content: state.NewContent(raw), Stamp: f.Stamp, Settled: f.Settled, Known: true}
+	now := &state.KnownFile{Path: f.Path, Content: state.NewContent(raw), Stamp: f.Stamp, Settled: f.Settled, Known: true}
 	now.Stamp.Size = int64(len(raw))
 	now.Record = c.Record
 	now.Record.Stamp = now.Stamp

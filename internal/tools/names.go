@@ -73,7 +73,7 @@ func (a *DeleteArgs) Targets() []string { return a.Paths }
 type namer struct{ committer *commit.Committer }
 
 func (n *namer) move(ctx context.Context, call toolcall.Call, a *MoveArgs) toolcall.Outcome {
-	names := commit.Names{Operation: history.OpMove}
+	names := commit.NamesCall{Operation: history.OpMove}
 	if a.Copy {
 		names.Operation = history.OpCopy
 	}
@@ -101,7 +101,7 @@ func (n *namer) move(ctx context.Context, call toolcall.Call, a *MoveArgs) toolc
 }
 
 func (n *namer) delete(ctx context.Context, call toolcall.Call, a *DeleteArgs) toolcall.Outcome {
-	names := commit.Names{Operation: history.OpDelete, Recursive: a.Recursive}
+	names := commit.NamesCall{Operation: history.OpDelete, Recursive: a.Recursive}
 	if len(a.Paths) == 0 {
 		return toolcall.Failed(refusal.New(refusal.NoEntries, nameDelete, `It takes paths, such as ["/a/old.txt", "/a/build/*.tmp"].`))
 	}
@@ -122,7 +122,7 @@ func (n *namer) delete(ctx context.Context, call toolcall.Call, a *DeleteArgs) t
 	return n.run(ctx, call, nameDelete, names)
 }
 
-func (n *namer) run(ctx context.Context, call toolcall.Call, tool string, names commit.Names) toolcall.Outcome {
+func (n *namer) run(ctx context.Context, call toolcall.Call, tool string, names commit.NamesCall) toolcall.Outcome {
 	if len(names.Steps) > commit.MostSteps {
 		return toolcall.Failed(refusal.New(refusal.TooManyEntries, tool, commit.MostSteps))
 	}
@@ -177,7 +177,7 @@ func (n *namer) expand(ctx context.Context, call toolcall.Call, raw string) (e e
 	if folder.Kind != fsys.Directory || badSegment(segments) {
 		return e, none
 	}
-	found, err := search.Expand(ctx, files, &access.File{Target: folder, Op: perm.Read}, call.Request(perm.Read, path), search.Expansion{
+	found, err := search.Expand(ctx, files, &access.AllowedFile{Target: folder, Op: perm.Read}, call.Request(perm.Read, path), search.Expansion{
 		Segments: segments, Folders: strings.HasSuffix(pattern, "/"), Most: commit.MostSteps,
 	})
 	if err != nil {

@@ -73,7 +73,7 @@ func (r *reading) notebook(ctx context.Context, f *fsys.File, stamp fsys.Stamp) 
 // viewing is the answer to a Read of a notebook in the making.
 type viewing struct {
 	read   *reading
-	loaded *state.File
+	loaded *state.KnownFile
 	nb     *notebook.Notebook
 	rec    state.Record
 	sum    state.Sum // of the notebook; zero if the record's text proves it
@@ -282,7 +282,7 @@ func (v *viewing) blocks(ctx context.Context, parts []render.Block) (blocks []to
 			continue
 		}
 		name := fsys.InSentence(cmp.Or(v.nb.CallName(p.Picture.Cell), v.nb.Cell(p.Picture.Cell).Name))
-		var picture media.Result
+		var picture media.FittedPicture
 		var err error
 		room := pictures < most
 		if room {

@@ -41,7 +41,7 @@ func (r *reading) pdf(ctx context.Context, content *io.SectionReader) toolcall.O
 		return r.tool.pages.PDF(ctx, content, content.Size(), q, media.Progress(r.call.Progress))
 	}
 	res, err := read(q)
-	a := pagewords.Answer{PicturesLast: client.PicturesLast}
+	a := pagewords.PagesAnswer{PicturesLast: client.PicturesLast}
 	if client.Pictures == toolcall.NoPictures {
 		a.NoPictures = noPictures
 	}
@@ -111,7 +111,7 @@ func (r *reader) pdfRequest(client toolcall.ClientLimits) media.PDFRequest {
 }
 
 // shownPages is the answer with pages, or with a document of them.
-func shownPages(t *toolcall.Target, size int64, a pagewords.Answer) toolcall.Answer {
+func shownPages(t *toolcall.Target, size int64, a pagewords.PagesAnswer) toolcall.Answer {
 	res := a.Result
 	shown := a.Pages()
 	out := toolcall.Answer{

@@ -21,7 +21,7 @@ type elsewhere struct {
 	asked   media.PDFRequest
 	request media.Request
 	pages   media.PDFResult
-	picture media.Result
+	picture media.FittedPicture
 	err     error
 
 	meanwhile func() // what happens while they decode
@@ -35,7 +35,7 @@ func (e *elsewhere) PDF(_ context.Context, _ io.ReaderAt, _ int64, q media.PDFRe
 	return e.pages, e.err
 }
 
-func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.Request, _ media.Progress) (media.Result, error) {
+func (e *elsewhere) Picture(_ context.Context, _ io.ReaderAt, _ int64, q media.Request, _ media.Progress) (media.FittedPicture, error) {
 	e.request = q
 	if e.meanwhile != nil {
 		e.meanwhile()
@@ -108,7 +108,7 @@ func TestErrorsOfPicturesNameTheNextStep(t *testing.T) {
 func TestWhatIsWrittenMeanwhile(t *testing.T) {
 	b, e := benchElsewhere(t, Preferences{})
 	e.pages = media.PDFResult{Count: 1, Set: media.PageSet{Pages: []int{1}}, Pages: []media.PDFPage{{Number: 1, Text: "one"}}}
-	e.picture = media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1}
+	e.picture = media.FittedPicture{Data: []byte("a picture"), As: media.PNG, Frames: 1}
 	later := time.Now().Add(time.Minute)
 	for name, content := range map[string]string{"a.pdf": "%PDF-1.5\n", "a.gif": "GIF89a\x10\x27\x10\x27\x00\x00\x00"} {
 		path := b.put(name, content)

@@ -19,7 +19,7 @@ import (
 // are. The errors are those of media.Fit, media.ErrTooLong,
 // *media.BreakdownError, the context's and the file's own.
 type Pictures interface {
-	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, report media.Progress) (media.Result, error)
+	Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, report media.Progress) (media.FittedPicture, error)
 }
 
 // pictureReader brings pictures within the limits.
@@ -32,7 +32,7 @@ type pictureReader struct {
 func (r *reading) picture(ctx context.Context, content *io.SectionReader, kind media.Kind) toolcall.Outcome {
 	r.ignore("an image", "offset", "limit", "column", "cell_id", "pages", "allow_large")
 	q := r.tool.pictures.request(kind, r.call.Client)
-	var result media.Result
+	var result media.FittedPicture
 	facts, err := media.Inspect(kind, content, content.Size())
 	switch {
 	case err != nil:
@@ -61,7 +61,7 @@ func (r *reading) picture(ctx context.Context, content *io.SectionReader, kind m
 }
 
 // regionOf parses the region of a picture that a call asks for; nil: all of it.
-func regionOf(given string, f media.Facts) (*media.Rect, error) {
+func regionOf(given string, f media.PictureFacts) (*media.Rect, error) {
 	if given == "" {
 		return nil, nil
 	}
@@ -91,20 +91,20 @@ func (p pictureReader) request(kind media.Kind, client toolcall.ClientLimits) me
 
 // decoded is the picture as it is if that may be handed on, else what the decoder makes of
 // it.
-func (r *reading) decoded(ctx context.Context, content *io.SectionReader, f media.Facts, q media.Request) (media.Result, error) {
+func (r *reading) decoded(ctx context.Context, content *io.SectionReader, f media.PictureFacts, q media.Request) (media.FittedPicture, error) {
 	if q.Region != nil || !q.SendsUnchanged(f, content.Size()) {
 		return r.tool.pictures.decode(ctx, r.call.Progress, content, q)
 	}
 	data, err := io.ReadAll(content)
 	if err != nil {
-		return media.Result{}, err
+		return media.FittedPicture{}, err
 	}
 	now, err := media.Inspect(f.Kind, bytes.NewReader(data), int64(len(data)))
 	switch {
 	case err != nil:
-		return media.Result{}, err
+		return media.FittedPicture{}, err
 	case !q.SendsUnchanged(now, int64(len(data))): // it is another picture by now
-		return media.Result{}, fsys.ErrUnstable
+		return media.FittedPicture{}, fsys.ErrUnstable
 	}
 	return media.Unchanged(now, data)
 }
@@ -113,21 +113,21 @@ func (r *reading) decoded(ctx context.Context, content *io.SectionReader, f medi
 var errNoPictures = errors.New(noPictures)
 
 // part brings a picture that stands in another file within the limits.
-func (p pictureReader) part(ctx context.Context, call toolcall.Call, data []byte) (media.Result, error) {
+func (p pictureReader) part(ctx context.Context, call toolcall.Call, data []byte) (media.FittedPicture, error) {
 	kind := media.Sniff(data, "")
 	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return media.Result{}, err
+		return media.FittedPicture{}, err
 	}
 	if call.Client.Pictures == toolcall.NoPictures {
-		return media.Result{}, errNoPictures
+		return media.FittedPicture{}, errNoPictures
 	}
 	q := p.request(kind, call.Client)
 	switch {
 	case q.SendsUnchanged(f, int64(len(data))):
 		return media.Unchanged(f, data)
 	case !q.Bounds.Admits(f):
-		return media.Result{}, media.ErrTooLarge
+		return media.FittedPicture{}, media.ErrTooLarge
 	}
 	return p.decode(ctx, call.Progress, section(data), q)
 }
@@ -161,7 +161,7 @@ func section(data []byte) *io.SectionReader {
 }
 
 // decode hands a picture to a decoder. progress may be nil.
-func (p pictureReader) decode(ctx context.Context, progress toolcall.Progress, content *io.SectionReader, q media.Request) (media.Result, error) {
+func (p pictureReader) decode(ctx context.Context, progress toolcall.Progress, content *io.SectionReader, q media.Request) (media.FittedPicture, error) {
 	if progress != nil {
 		progress(0, 1, "decoding the picture")
 		defer progress(1, 1, "decoded")
@@ -170,7 +170,7 @@ func (p pictureReader) decode(ctx context.Context, progress toolcall.Progress, c
 }
 
 // shownPicture is the answer with a picture.
-func shownPicture(t *toolcall.Target, f media.Facts, size int64, p media.Result) toolcall.Answer {
+func shownPicture(t *toolcall.Target, f media.PictureFacts, size int64, p media.FittedPicture) toolcall.Answer {
 	return toolcall.Answer{
 		Head:  fmt.Sprintf("Image file read: %s (%s, %dx%d, %s%s)", t.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size), sentAs(f.Kind, p)),
 		Notes: []string{misnamed(t, f.Kind), firstOf(f.Kind, p), inexactColours(p), p.Shown.Line(), t.Note()},
@@ -183,7 +183,7 @@ func shownPicture(t *toolcall.Target, f media.Facts, size int64, p media.Result)
 }
 
 // sentAs says what became of a picture of a kind; empty if it is sent in that.
-func sentAs(had media.Kind, p media.Result) string {
+func sentAs(had media.Kind, p media.FittedPicture) string {
 	said := ""
 	if p.As != had {
 		said = fmt.Sprintf(", sent as %s", p.As)
@@ -195,7 +195,7 @@ func sentAs(had media.Kind, p media.Result) string {
 }
 
 // unshownPicture is the answer to a client that shows no pictures: the facts in words.
-func unshownPicture(t *toolcall.Target, f media.Facts, size int64) toolcall.Answer {
+func unshownPicture(t *toolcall.Target, f media.PictureFacts, size int64) toolcall.Answer {
 	return toolcall.Answer{
 		Head: fmt.Sprintf("Image file: %s (%s, %dx%d, %s)", t.Name(), f.Kind, f.Width, f.Height, phrase.Bytes(size)),
 		Notes: []string{
@@ -224,7 +224,7 @@ func misnamed(t *toolcall.Target, kind media.Kind) string {
 }
 
 // firstOf says what of a file with several pictures is shown.
-func firstOf(kind media.Kind, p media.Result) string {
+func firstOf(kind media.Kind, p media.FittedPicture) string {
 	if p.Frames < 2 {
 		return ""
 	}
@@ -238,7 +238,7 @@ func firstOf(kind media.Kind, p media.Result) string {
 }
 
 // inexactColours says that a picture's colours are not quite the file's.
-func inexactColours(p media.Result) string {
+func inexactColours(p media.FittedPicture) string {
 	if !p.Approximate {
 		return ""
 	}

@@ -40,7 +40,7 @@ func (s seen) gate(t *testing.T, name string) gate.Gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &state.File{Path: name, Content: state.NewContent([]byte(s.now)), Stamp: fsys.Stamp{Size: int64(len(s.now))}, Doc: doc, Known: s.shown != nil}
+	f := &state.KnownFile{Path: name, Content: state.NewContent([]byte(s.now)), Stamp: fsys.Stamp{Size: int64(len(s.now))}, Doc: doc, Known: s.shown != nil}
 	if f.Known {
 		f.Record = state.Record{Stamp: fsys.Stamp{Size: int64(len(s.was))}, Text: []byte(s.was), Enc: doc.Enc}
 	}
@@ -52,7 +52,7 @@ func (s seen) gate(t *testing.T, name string) gate.Gate {
 	if f.Known {
 		f.Record = f.WithShown(f.Record, shown)
 	}
-	target := &toolcall.Target{File: &access.File{Target: &fsys.Target{Asked: path, Path: name}}}
+	target := &toolcall.Target{AllowedFile: &access.AllowedFile{Target: &fsys.Target{Asked: path, Path: name}}}
 	return gate.Gate{Target: target, File: f, Budget: toolcall.Budget{Counter: tokens.Local{}, Most: DefaultMaxTokens}}
 }
 

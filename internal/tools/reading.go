@@ -58,8 +58,8 @@ type want struct {
 }
 
 // view is the want as the key of the unchanged answer.
-func (w want) view() state.View {
-	return state.View{Offset: w.asked, Limit: w.limit, Column: w.column, Cell: w.cell, Large: w.large}
+func (w want) view() state.PageRequest {
+	return state.PageRequest{Offset: w.asked, Limit: w.limit, Column: w.column, Cell: w.cell, Large: w.large}
 }
 
 // from returns the first of so many lines, cells or entries that a want begins with.

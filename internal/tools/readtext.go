@@ -22,7 +22,7 @@ const countFor = 200 * time.Millisecond
 type source func(w want, room int) (text.Page, error)
 
 // memoryText answers with lines of a text in memory.
-func (r *reading) memoryText(c *state.File) toolcall.Outcome {
+func (r *reading) memoryText(c *state.KnownFile) toolcall.Outcome {
 	if c.HasText() && r.repeated(state.Sum{}) {
 		return r.unchanged()
 	}

@@ -92,7 +92,7 @@ func (h *heard) Touched() (names []string) {
 
 // walkReminders takes so many steps, and returns what was told otherwise than the
 // model has it.
-func walkReminders(t *testing.T, b *bench, marks reminders.Watcher, seed uint64, steps int) string {
+func walkReminders(t *testing.T, b *bench, marks reminders.TouchWatcher, seed uint64, steps int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	b.service.reminders.Watcher = marks

@@ -71,7 +71,7 @@ func (s *Service) RestoreRemoved(ctx context.Context, list []RemovedItem, dry bo
 type restoringNames struct {
 	service *Service
 	ctx     context.Context
-	names   *save.Names
+	names   *save.NamesTxn
 	again   map[string]bool // folders that are there
 }
 

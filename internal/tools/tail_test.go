@@ -45,7 +45,7 @@ func TestReadFromTheEnd(t *testing.T) {
 				content.WriteString(eol)
 			}
 		}
-		enc := charset.Encoding{Set: []charset.Set{charset.UTF8, charset.UTF16LE, charset.UTF16BE}[rng.IntN(3)], Mark: true}
+		enc := charset.Encoding{Set: []charset.Charset{charset.UTF8, charset.UTF16LE, charset.UTF16BE}[rng.IntN(3)], Mark: true}
 		raw, err := enc.EncodeFile(content.String())
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func Run(h Handler) error {
 // first body cannot do that any more.
 func sandboxed(h Handler) Handler {
 	var once sync.Once
-	return func(t Task) (Result, error) {
+	return func(t Task) (HandlerResult, error) {
 		if len(t.Body) > 0 {
 			once.Do(func() { sandbox.Enter() })
 		}

@@ -19,15 +19,15 @@ type Task struct {
 	Progress Progress
 }
 
-// Result is a handler's answer: a value for JSON, and byte strings beside it.
-type Result struct {
+// HandlerResult is a handler's answer: a value for JSON, and byte strings beside it.
+type HandlerResult struct {
 	Value any
 	Blobs [][]byte
 }
 
 // Handler runs one job. Other errors than *Failure are answered with code "failed", a
 // panic with code "crashed".
-type Handler func(Task) (Result, error)
+type Handler func(Task) (HandlerResult, error)
 
 // MaxBody is the largest body a worker takes, in bytes.
 const MaxBody = 1 << 30
@@ -119,7 +119,7 @@ func (s *serving) job(j received) error {
 }
 
 // guarded runs the handler; after a panic only that job fails.
-func (s *serving) guarded(t Task) (r Result, err error) {
+func (s *serving) guarded(t Task) (r HandlerResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Failure{Code: "crashed", Text: fmt.Sprint(p)}
@@ -134,7 +134,7 @@ func (s *serving) progress(done, total int64, what string) {
 	}
 }
 
-func (s *serving) answer(r Result, failed error) error {
+func (s *serving) answer(r HandlerResult, failed error) error {
 	var o outcome
 	if failed != nil {
 		if !errors.As(failed, &o.Failure) {

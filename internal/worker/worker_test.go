@@ -43,12 +43,12 @@ func TestMain(m *testing.M) {
 const crowd = 12
 
 // play does what a job says.
-func play(t Task) (Result, error) {
+func play(t Task) (HandlerResult, error) {
 	switch t.Op {
 	case "echo":
-		return Result{Value: map[string]int{"pid": os.Getpid()}, Blobs: [][]byte{t.Body, []byte("and more"), nil}}, nil
+		return HandlerResult{Value: map[string]int{"pid": os.Getpid()}, Blobs: [][]byte{t.Body, []byte("and more"), nil}}, nil
 	case "fail":
-		return Result{}, &Failure{Code: "damaged", Text: "it is damaged", Detail: json.RawMessage(`{"n":1}`)}
+		return HandlerResult{}, &Failure{Code: "damaged", Text: "it is damaged", Detail: json.RawMessage(`{"n":1}`)}
 	case "panic":
 		panic("something impossible")
 	case "die":
@@ -79,15 +79,15 @@ func play(t Task) (Result, error) {
 		for i := range int64(3) {
 			t.Progress(i, 3, "part")
 		}
-		return Result{Value: 1}, nil
+		return HandlerResult{Value: 1}, nil
 	case "nap": // until a file is there
 		var file string
 		if err := json.Unmarshal(t.Params, &file); err != nil {
-			return Result{}, err
+			return HandlerResult{}, err
 		}
 		for n := int64(0); ; n++ {
 			if _, err := os.Stat(file); err == nil {
-				return Result{}, nil
+				return HandlerResult{}, nil
 			}
 			if n%10 == 0 {
 				t.Progress(n, 0, "napping")
@@ -106,16 +106,16 @@ func play(t Task) (Result, error) {
 			})
 		}
 		all.Wait()
-		return Result{Value: map[string]int{"pid": os.Getpid()}}, nil
+		return HandlerResult{Value: map[string]int{"pid": os.Getpid()}}, nil
 	case "limits":
 		var core, cpu syscall.Rlimit
 		syscall.Getrlimit(syscall.RLIMIT_CORE, &core)
 		syscall.Getrlimit(syscall.RLIMIT_CPU, &cpu)
 		nice, _ := syscall.Getpriority(syscall.PRIO_PROCESS, 0) // 20 less
 		oom, _ := os.ReadFile("/proc/self/oom_score_adj")
-		return Result{Value: map[string]any{"oom": strings.TrimSpace(string(oom)), "core": core.Cur, "cpu": cpu.Cur, "nice": 20 - nice, "env": os.Environ()}}, nil
+		return HandlerResult{Value: map[string]any{"oom": strings.TrimSpace(string(oom)), "core": core.Cur, "cpu": cpu.Cur, "nice": 20 - nice, "env": os.Environ()}}, nil
 	}
-	return Result{}, errors.New("what?")
+	return HandlerResult{}, errors.New("what?")
 }
 
 func newPool(t *testing.T, change func(*Options)) *Pool {

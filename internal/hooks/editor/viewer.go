@@ -55,7 +55,7 @@ func New(o Options) *Viewer { return &Viewer{o} }
 // Show opens the old text beside the file of an event, unless a window of the same burst
 // shows it. command names an editor with its arguments; if it is empty, a known editor is
 // looked for. Show returns nil if a missing editor was reported before in the session.
-func (v *Viewer) Show(ctx context.Context, e hooks.Event, command []string) error {
+func (v *Viewer) Show(ctx context.Context, e hooks.HookInput, command []string) error {
 	if e.Event != hooks.AfterEdit || !filepath.IsAbs(e.Path) {
 		return fmt.Errorf("it shows changes after they are made: it belongs in hooks.%s", hooks.AfterEdit)
 	}
@@ -115,7 +115,7 @@ type change struct {
 	*Viewer
 	root   *os.Root // of Folder
 	dir    string   // the absolute name of Folder
-	event  hooks.Event
+	event  hooks.HookInput
 	editor []string
 }
 

@@ -61,7 +61,7 @@ func (d *machine) shows(path string, command ...string) error {
 	if err := os.WriteFile(before, []byte(d.now.String()), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	return d.viewer().Show(d.t.Context(), hooks.Event{Event: hooks.AfterEdit, Path: path, Session: "s", Before: before}, command)
+	return d.viewer().Show(d.t.Context(), hooks.HookInput{Event: hooks.AfterEdit, Path: path, Session: "s", Before: before}, command)
 }
 
 // windows waits for so many lines of editors, and returns all that there are.
@@ -157,7 +157,7 @@ func TestMissingIsReportedOnce(t *testing.T) {
 	if err := d.shows("/p/b.go"); err != nil {
 		t.Error(err)
 	}
-	e := hooks.Event{Event: hooks.AfterEdit, Path: "/p/a.go", Session: "another"}
+	e := hooks.HookInput{Event: hooks.AfterEdit, Path: "/p/a.go", Session: "another"}
 	if err := d.viewer().Show(t.Context(), e, nil); !errors.Is(err, errNoEditor) {
 		t.Errorf("%v", err)
 	}
@@ -213,12 +213,12 @@ func TestSweep(t *testing.T) {
 // What is no event of a change that was made opens nothing.
 func TestNoChange(t *testing.T) {
 	d := newMachine(t, "code")
-	for _, e := range []hooks.Event{{}, {Event: hooks.BeforeEdit, Path: "/p/a"}, {Event: hooks.AfterEdit, Path: "a"}} {
+	for _, e := range []hooks.HookInput{{}, {Event: hooks.BeforeEdit, Path: "/p/a"}, {Event: hooks.AfterEdit, Path: "a"}} {
 		if err := d.viewer().Show(t.Context(), e, nil); err == nil {
 			t.Errorf("%+v passes", e)
 		}
 	}
-	gone := hooks.Event{Event: hooks.AfterEdit, Path: "/p/a", Before: d.bin + "/gone"}
+	gone := hooks.HookInput{Event: hooks.AfterEdit, Path: "/p/a", Before: d.bin + "/gone"}
 	if err := d.viewer().Show(t.Context(), gone, nil); err == nil || !strings.Contains(err.Error(), "old text") {
 		t.Errorf("%v", err)
 	}

@@ -54,16 +54,16 @@ func PrepareJob() worker.Job { return worker.Job{Op: opPrepare, Deadline: warmTi
 
 // Picture decodes, scales and encodes a picture. Beside the errors of media.Fit it
 // returns media.ErrTooLong, *media.BreakdownError, and those of the context and the file.
-func (d *Client) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, progress media.Progress) (r media.Result, err error) {
+func (d *Client) Picture(ctx context.Context, file io.ReaderAt, size int64, q media.Request, progress media.Progress) (r media.FittedPicture, err error) {
 	if size > MaxBytes {
 		return r, media.ErrTooLong
 	}
 	blobs, err := d.do(ctx, worker.Job{Op: opPicture, Params: q, Body: file, Size: size, Progress: progress}, &r)
 	if err != nil {
-		return media.Result{}, err
+		return media.FittedPicture{}, err
 	}
 	if len(blobs) != 1 {
-		return media.Result{}, malformed()
+		return media.FittedPicture{}, malformed()
 	}
 	r.Data = blobs[0]
 	return r, nil
@@ -96,26 +96,26 @@ type PDFReader interface {
 // Handler runs jobs with an engine, those for PDFs with a reader, and those for Office documents
 // with another one; nil reads none.
 func Handler(e media.Engine, pages PDFReader, office OfficeReader) worker.Handler {
-	return func(t worker.Task) (worker.Result, error) {
+	return func(t worker.Task) (worker.HandlerResult, error) {
 		switch t.Op {
 		case opPicture:
 			return decodePicture(e, t)
 		case opOffice:
 			if office == nil {
-				return worker.Result{}, encodeFailure(media.ErrNoPDF)
+				return worker.HandlerResult{}, encodeFailure(media.ErrNoPDF)
 			}
 			return readOffice(office, t)
 		case opPDF, opPDFText, opWarm, opPrepare:
 		default:
-			return worker.Result{}, errors.New("this worker does not know the order " + t.Op)
+			return worker.HandlerResult{}, errors.New("this worker does not know the order " + t.Op)
 		}
 		switch {
 		case pages == nil:
-			return worker.Result{}, encodeFailure(media.ErrNoPDF)
+			return worker.HandlerResult{}, encodeFailure(media.ErrNoPDF)
 		case t.Op == opWarm:
-			return worker.Result{}, pages.Warm(t.Progress)
+			return worker.HandlerResult{}, pages.Warm(t.Progress)
 		case t.Op == opPrepare:
-			return worker.Result{}, pages.Prepare(t.Progress)
+			return worker.HandlerResult{}, pages.Prepare(t.Progress)
 		case t.Op == opPDFText:
 			return readPDFText(pages, t)
 		}
@@ -124,14 +124,14 @@ func Handler(e media.Engine, pages PDFReader, office OfficeReader) worker.Handle
 }
 
 // decodePicture runs a job for a picture.
-func decodePicture(e media.Engine, t worker.Task) (worker.Result, error) {
+func decodePicture(e media.Engine, t worker.Task) (worker.HandlerResult, error) {
 	var q media.Request
 	if err := json.Unmarshal(t.Params, &q); err != nil {
-		return worker.Result{}, err
+		return worker.HandlerResult{}, err
 	}
 	r, err := media.Fit(e, t.Body, q)
 	if err != nil {
-		return worker.Result{}, encodeFailure(err)
+		return worker.HandlerResult{}, encodeFailure(err)
 	}
-	return worker.Result{Value: r, Blobs: [][]byte{r.Data}}, nil
+	return worker.HandlerResult{Value: r, Blobs: [][]byte{r.Data}}, nil
 }

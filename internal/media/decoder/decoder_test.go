@@ -18,13 +18,13 @@ import (
 // engine returns a fixed picture or error.
 type engine struct{ err error }
 
-func (e engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
+func (e engine) Open(data []byte, f media.PictureFacts, v media.WantedView) (media.Picture, error) {
 	return e, e.err
 }
-func (engine) Opaque() bool                            { return false }
-func (engine) Close()                                  {}
-func (engine) Approximate() bool                       { return true }
-func (engine) Render(s media.Encoding) ([]byte, error) { return []byte("a picture"), nil }
+func (engine) Opaque() bool                                   { return false }
+func (engine) Close()                                         {}
+func (engine) Approximate() bool                              { return true }
+func (engine) Render(s media.PictureEncoding) ([]byte, error) { return []byte("a picture"), nil }
 
 // localWorker is a pool whose worker is in this process; jobs still take their form
 // between processes.
@@ -66,7 +66,7 @@ func TestPicturesComeBackUnchanged(t *testing.T) {
 	d := New(localWorker{h: Handler(engine{}, nil, nil)})
 	q := media.Request{Kind: media.GIF, Region: &media.Rect{X: 5, Y: 6, Width: 70, Height: 80}, Limits: media.DefaultLimits(), Bounds: media.DefaultBounds()}
 	r, err := d.Picture(t.Context(), gifOf(60, 50), 13, q, nil)
-	want := media.Result{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Mapping{
+	want := media.FittedPicture{Data: []byte("a picture"), As: media.PNG, Frames: 1, Approximate: true, Shown: media.Mapping{
 		Width: 60, Height: 50, Part: media.Rect{X: 5, Y: 6, Width: 55, Height: 44}, Zoomed: true, DisplayWidth: 220, DisplayHeight: 176,
 	}}
 	if err != nil || !reflect.DeepEqual(r, want) {

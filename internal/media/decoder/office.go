@@ -62,38 +62,38 @@ func (d *Client) OfficePictures(ctx context.Context, file io.ReaderAt, size int6
 }
 
 // readOffice runs a job for a text or for pictures.
-func readOffice(r OfficeReader, t worker.Task) (worker.Result, error) {
+func readOffice(r OfficeReader, t worker.Task) (worker.HandlerResult, error) {
 	var q media.DocumentRequest
 	if err := json.Unmarshal(t.Params, &q); err != nil {
-		return worker.Result{}, err
+		return worker.HandlerResult{}, err
 	}
 	if q.Parts != nil {
 		blobs, err := r.Pictures(t.Body, q.Parts)
 		if err != nil {
-			return worker.Result{}, encodeFailure(err)
+			return worker.HandlerResult{}, encodeFailure(err)
 		}
-		return worker.Result{Value: struct{}{}, Blobs: blobs}, nil
+		return worker.HandlerResult{Value: struct{}{}, Blobs: blobs}, nil
 	}
 	doc, err := r.Read(t.Body, q)
 	if err != nil {
-		return worker.Result{}, encodeFailure(err)
+		return worker.HandlerResult{}, encodeFailure(err)
 	}
 	return documentResult(doc), nil
 }
 
 // readPDFText runs a job for the text of a PDF's pages.
-func readPDFText(pages PDFReader, t worker.Task) (worker.Result, error) {
+func readPDFText(pages PDFReader, t worker.Task) (worker.HandlerResult, error) {
 	var q media.DocumentRequest
 	if err := json.Unmarshal(t.Params, &q); err != nil {
-		return worker.Result{}, err
+		return worker.HandlerResult{}, err
 	}
 	doc, err := pages.Text(t.Body, q, t.Progress)
 	if err != nil {
-		return worker.Result{}, encodeFailure(err)
+		return worker.HandlerResult{}, encodeFailure(err)
 	}
 	return documentResult(doc), nil
 }
 
-func documentResult(doc *media.Document) worker.Result {
-	return worker.Result{Value: doc, Blobs: [][]byte{[]byte(doc.Body)}}
+func documentResult(doc *media.Document) worker.HandlerResult {
+	return worker.HandlerResult{Value: doc, Blobs: [][]byte{[]byte(doc.Body)}}
 }

@@ -36,18 +36,18 @@ func some(b []byte) []byte {
 
 // readPDF runs a job for pages. With the result come the text and the picture of each
 // page, and the document; missing ones are empty.
-func readPDF(pages PDFReader, t worker.Task) (worker.Result, error) {
+func readPDF(pages PDFReader, t worker.Task) (worker.HandlerResult, error) {
 	var q media.PDFRequest
 	if err := json.Unmarshal(t.Params, &q); err != nil {
-		return worker.Result{}, err
+		return worker.HandlerResult{}, err
 	}
 	r, err := pages.Read(t.Body, q, t.Progress)
 	if err != nil {
-		return worker.Result{}, encodeFailure(err)
+		return worker.HandlerResult{}, encodeFailure(err)
 	}
 	var blobs [][]byte
 	for _, p := range r.Pages {
 		blobs = append(blobs, []byte(p.Text), p.Picture)
 	}
-	return worker.Result{Value: r, Blobs: append(blobs, r.Document)}, nil
+	return worker.HandlerResult{Value: r, Blobs: append(blobs, r.Document)}, nil
 }

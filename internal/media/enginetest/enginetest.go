@@ -121,25 +121,25 @@ func request(kind media.Kind) media.Request {
 }
 
 // shown decodes what a model is shown.
-func (s suite) shown(t testing.TB, r media.Result) image.Image {
+func (s suite) shown(t testing.TB, r media.FittedPicture) image.Image {
 	t.Helper()
 	if media.Check(r.As, r.Data) != nil || media.Sniff(r.Data, "") != r.As {
 		t.Fatal("what is shown is damaged")
 	}
 	p, f := s.open(t, r.As, r.Data)
 	defer p.Close()
-	_, img := rendered(t, p, media.Encoding{Width: f.Width, Height: f.Height, As: media.PNG})
+	_, img := rendered(t, p, media.PictureEncoding{Width: f.Width, Height: f.Height, As: media.PNG})
 	return img
 }
 
 // open opens a whole picture at its own size.
-func (s suite) open(t testing.TB, kind media.Kind, data []byte) (media.Picture, media.Facts) {
+func (s suite) open(t testing.TB, kind media.Kind, data []byte) (media.Picture, media.PictureFacts) {
 	t.Helper()
 	f, err := media.Inspect(kind, bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.engine.Open(data, f, media.View{Part: media.Rect{Width: f.Width, Height: f.Height}, Width: f.Width, Height: f.Height})
+	p, err := s.engine.Open(data, f, media.WantedView{Part: media.Rect{Width: f.Width, Height: f.Height}, Width: f.Width, Height: f.Height})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func (s suite) open(t testing.TB, kind media.Kind, data []byte) (media.Picture, 
 }
 
 // rendered is an encoding of a picture, and what it decodes to.
-func rendered(t testing.TB, p media.Picture, e media.Encoding) (data []byte, img image.Image) {
+func rendered(t testing.TB, p media.Picture, e media.PictureEncoding) (data []byte, img image.Image) {
 	t.Helper()
 	data, err := p.Render(e)
 	if err == nil {
@@ -285,7 +285,7 @@ func (s suite) transparency(t *testing.T) {
 	if p.Opaque() {
 		t.Fatal("it counts as opaque")
 	}
-	_, j := rendered(t, p, media.Encoding{Width: 50, Height: 50, As: media.JPEG, Quality: 90})
+	_, j := rendered(t, p, media.PictureEncoding{Width: 50, Height: 50, As: media.JPEG, Quality: 90})
 	if r, g, b, _ := j.At(25, 45).RGBA(); r < 0xfa00 || g < 0xfa00 || b < 0xfa00 {
 		t.Errorf("what is behind is %x %x %x", r, g, b)
 	}
@@ -309,7 +309,7 @@ func (s suite) damage(t *testing.T) {
 // those that matter.
 func (s suite) palette(t *testing.T) {
 	p, _ := s.open(t, media.PNG, written(t, media.PNG, scene(300, 300, image.Pt(100, 100), 40)))
-	out, m := rendered(t, p, media.Encoding{Width: 200, Height: 200, As: media.PNG, Colours: 64})
+	out, m := rendered(t, p, media.PictureEncoding{Width: 200, Height: 200, As: media.PNG, Colours: 64})
 	pal, ok := m.(*image.Paletted)
 	if !ok || !media.DefaultLimits().Takes(len(out)) || len(pal.Palette) > 64 || len(pal.Palette) < 32 {
 		t.Fatalf("%T", m)

@@ -109,8 +109,8 @@ func TestBMPsOfEveryForm(t *testing.T) {
 		"runs of 4 bits, one by one": bmpFile(dib(40, 2, 2, 4, bmpRunsOf4, four...),
 			2, 0x01, 0, 0, 0, 3, 0x23, 0x30, 0, 1),
 	} {
-		f := media.Facts{Kind: media.BMP, Width: 2, Height: 2, Orientation: 1}
-		p, err := Engine{}.Open(file, f, media.View{Part: media.Rect{Width: 2, Height: 2}, Width: 2, Height: 2})
+		f := media.PictureFacts{Kind: media.BMP, Width: 2, Height: 2, Orientation: 1}
+		p, err := Engine{}.Open(file, f, media.WantedView{Part: media.Rect{Width: 2, Height: 2}, Width: 2, Height: 2})
 		if refused := rareBMPs[name]; refused || err != nil {
 			var damage *media.DamageError
 			if !refused || !errors.As(err, &damage) || !damage.Rare {

@@ -74,11 +74,11 @@ func shown(t *testing.T, data []byte) image.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Engine{}.Open(data, f, media.View{Part: media.Rect{Width: f.Width, Height: f.Height}, Width: f.Width, Height: f.Height})
+	p, err := Engine{}.Open(data, f, media.WantedView{Part: media.Rect{Width: f.Width, Height: f.Height}, Width: f.Width, Height: f.Height})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Render(media.Encoding{Width: f.Width, Height: f.Height, As: media.PNG})
+	out, err := p.Render(media.PictureEncoding{Width: f.Width, Height: f.Height, As: media.PNG})
 	if err != nil {
 		t.Fatal(err)
 	}

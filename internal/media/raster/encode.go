@@ -42,7 +42,7 @@ const quickFrom = 1_000_000
 var levels = map[png.CompressionLevel]int{png.BestSpeed: 3, png.DefaultCompression: 6}
 
 // Render implements media.Picture.
-func (p *picture) Render(s media.Encoding) ([]byte, error) {
+func (p *picture) Render(s media.PictureEncoding) ([]byte, error) {
 	img, err := p.scaled(s.Width, s.Height)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ type Library interface {
 	// Encode makes a file of a picture, and gives up with media.ErrLonger. A JPEG is made of
 	// an opaque picture; level is that of a PNG's compression, to 9. The error is
 	// errors.ErrUnsupported for a picture of another form.
-	Encode(img image.Image, s media.Encoding, level int) ([]byte, error)
+	Encode(img image.Image, s media.PictureEncoding, level int) ([]byte, error)
 }
 
 // StoredView is a view of a picture as it is stored, before it is laid upright.
@@ -54,7 +54,7 @@ func (v StoredView) Shrink() int {
 }
 
 // Open implements media.Engine.
-func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
+func (e Engine) Open(data []byte, f media.PictureFacts, v media.WantedView) (media.Picture, error) {
 	w, h := f.Width, f.Height // as stored
 	if f.Orientation >= 5 {
 		w, h = h, w

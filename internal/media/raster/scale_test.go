@@ -81,11 +81,11 @@ func TestPartsOfJPEGs(t *testing.T) {
 			continue
 		}
 		size := whole.Bounds().Size()
-		f := media.Facts{Kind: media.JPEG, Width: size.X, Height: size.Y, Orientation: 1}
+		f := media.PictureFacts{Kind: media.JPEG, Width: size.X, Height: size.Y, Orientation: 1}
 		for range 40 {
 			x, y := r.IntN(size.X), r.IntN(size.Y)
 			part := media.Rect{X: x, Y: y, Width: 1 + r.IntN(size.X-x), Height: 1 + r.IntN(size.Y-y)}
-			p, err := Engine{}.Open(data, f, media.View{Part: part, Width: part.Width, Height: part.Height})
+			p, err := Engine{}.Open(data, f, media.WantedView{Part: part, Width: part.Width, Height: part.Height})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -120,7 +120,7 @@ func forms(t *testing.T, w, h int) (all []form) {
 }
 
 // rendered returns the picture that an engine shows of a file.
-func rendered(t *testing.T, e media.Engine, f form, v media.View, orientation int) (img image.Image, opaque bool, err error) {
+func rendered(t *testing.T, e media.Engine, f form, v media.WantedView, orientation int) (img image.Image, opaque bool, err error) {
 	t.Helper()
 	facts, err := media.Inspect(f.kind, bytes.NewReader(f.data), int64(len(f.data)))
 	if err != nil {
@@ -134,7 +134,7 @@ func rendered(t *testing.T, e media.Engine, f form, v media.View, orientation in
 		return nil, false, err
 	}
 	defer p.Close()
-	out, err := p.Render(media.Encoding{Width: v.Width, Height: v.Height, As: media.PNG})
+	out, err := p.Render(media.PictureEncoding{Width: v.Width, Height: v.Height, As: media.PNG})
 	if err != nil {
 		t.Fatal(f.name, err)
 	}
@@ -167,7 +167,7 @@ func TestNoPartIsShownAsTheWhole(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			v := media.View{Part: media.Rect{Width: facts.Width, Height: facts.Height}, Width: 48, Height: 32}
+			v := media.WantedView{Part: media.Rect{Width: facts.Width, Height: facts.Height}, Width: 48, Height: 32}
 			if _, err := New().Open(data, facts, v); err != nil {
 				continue
 			}
@@ -214,10 +214,10 @@ func TestAgreesWithRaster(t *testing.T) {
 					fw, fh = h, w
 				}
 			}
-			v := media.View{Part: media.Rect{Width: fw, Height: fh}, Width: fw, Height: fh}
+			v := media.WantedView{Part: media.Rect{Width: fw, Height: fh}, Width: fw, Height: fh}
 			if i%3 == 1 {
 				x, y := r.IntN(fw/2), r.IntN(fh/2)
-				v = media.View{Part: media.Rect{X: x, Y: y, Width: fw/2 - r.IntN(20), Height: fh/2 - r.IntN(20)}}
+				v = media.WantedView{Part: media.Rect{X: x, Y: y, Width: fw/2 - r.IntN(20), Height: fh/2 - r.IntN(20)}}
 				v.Width, v.Height = 2*v.Part.Width, 2*v.Part.Height
 			}
 			if i%3 == 2 {

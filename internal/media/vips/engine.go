@@ -25,7 +25,7 @@ func Version() string { return bimg.VipsVersion }
 
 // Open implements media.Engine. What raster reads, it reads; libvips makes a PNG of
 // what raster refuses as rare.
-func (e Engine) Open(data []byte, f media.Facts, v media.View) (media.Picture, error) {
+func (e Engine) Open(data []byte, f media.PictureFacts, v media.WantedView) (media.Picture, error) {
 	p, err := e.Engine.Open(data, f, v)
 	var refused *media.DamageError
 	if !errors.As(err, &refused) || !refused.Rare {

@@ -120,7 +120,7 @@ func TestWhatOnlyLibvipsReads(t *testing.T) {
 
 // wantColour checks one pixel of what is shown, within the loss of lossy files and of
 // the colours that printers have.
-func wantColour(t *testing.T, r media.Result, at image.Point, want color.RGBA) {
+func wantColour(t *testing.T, r media.FittedPicture, at image.Point, want color.RGBA) {
 	t.Helper()
 	decode := map[media.Kind]func([]byte) (image.Image, error){
 		media.PNG:  func(b []byte) (image.Image, error) { return png.Decode(bytes.NewReader(b)) },

@@ -156,7 +156,7 @@ func (library) Resize(img image.Image, width, height int) image.Image {
 }
 
 // Encode implements raster.Library.
-func (library) Encode(img image.Image, s media.Encoding, level int) ([]byte, error) {
+func (library) Encode(img image.Image, s media.PictureEncoding, level int) ([]byte, error) {
 	pix, bands, keep := pixelsOf(img)
 	if pix == nil {
 		return nil, errors.ErrUnsupported

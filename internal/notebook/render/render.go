@@ -37,8 +37,8 @@ type Options struct {
 	MaxOutput int
 }
 
-// A View is the result of Cells.
-type View struct {
+// A Rendered is the result of Cells.
+type Rendered struct {
 	Parts []Block
 	Shown span.Set // the bytes of the file that count as shown: the sources of the cells
 	Size  int      // bytes of text
@@ -51,7 +51,7 @@ type View struct {
 
 // Cells shows cells in order, each followed by its outputs and then its pictures. The
 // first part is text unless there is none.
-func Cells(nb *notebook.Notebook, o Options) View {
+func Cells(nb *notebook.Notebook, o Options) Rendered {
 	if o.MaxOutput == 0 {
 		o.MaxOutput = DefaultMaxOutput
 	}
@@ -62,7 +62,7 @@ func Cells(nb *notebook.Notebook, o Options) View {
 	if o.Limit > 0 {
 		end = min(end, o.First+o.Limit)
 	}
-	v := View{Next: o.First}
+	v := Rendered{Next: o.First}
 	w := writer{buf: make([]byte, 0, roomFor(nb, o, end))}
 	for ; v.Next < end && w.cell(nb, v.Next, o); v.Next++ {
 		f := nb.Fields(v.Next)

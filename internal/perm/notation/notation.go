@@ -16,8 +16,8 @@ import (
 	"sync"
 )
 
-// System describes how people write names. The zero value is a Unix system.
-type System struct {
+// Convention describes how people write names. The zero value is a Unix system.
+type Convention struct {
 	Windows bool
 	Home    string              // the home directory, as the system spells it
 	Getenv  func(string) string // nil: no variable is set
@@ -60,7 +60,7 @@ const (
 )
 
 // Read returns the meaning of a pattern. The error is a Fault.
-func (s System) Read(text string) (Reading, error) {
+func (s Convention) Read(text string) (Reading, error) {
 	if !s.Windows {
 		return s.readUnix(text), nil
 	}
@@ -99,7 +99,7 @@ func (s System) Read(text string) (Reading, error) {
 }
 
 // readUnix knows drives as a doubt alone. WSL has them below /mnt.
-func (s System) readUnix(text string) Reading {
+func (s Convention) readUnix(text string) Reading {
 	r := Reading{Text: text}
 	slashed := strings.ReplaceAll(text, `\`, "/")
 	slashed = strings.TrimPrefix(strings.TrimLeft(slashed, "/"), "?/")
@@ -119,7 +119,7 @@ func Escaped(text string) bool {
 }
 
 // Slashes returns a text with "/" for each backslash on Windows, and as it is elsewhere.
-func (s System) Slashes(text string) string {
+func (s Convention) Slashes(text string) string {
 	if !s.Windows {
 		return text
 	}
@@ -179,20 +179,20 @@ var variables = sync.OnceValue(func() *regexp.Regexp {
 var classes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]`) })
 
 // expanded replaces a variable at the beginning by what it names.
-func (s System) expanded(text string) (string, error) {
+func (s Convention) expanded(text string) (string, error) {
 	dir, rest, err := s.folder(text)
 	return Literal(dir) + rest, err
 }
 
 // Expand returns the name, with "/" as separator, of a name that begins with a variable.
-func (s System) Expand(name string) (expanded string, ok bool) {
+func (s Convention) Expand(name string) (expanded string, ok bool) {
 	dir, rest, err := s.folder(s.Slashes(name))
 	return dir + rest, err == nil && dir != ""
 }
 
 // folder splits a text with "/" as separator into the folder that a variable at its
 // beginning names, and the rest.
-func (s System) folder(text string) (dir, rest string, err error) {
+func (s Convention) folder(text string) (dir, rest string, err error) {
 	if !strings.ContainsAny(text, "%$") {
 		return "", text, nil
 	}
@@ -209,7 +209,7 @@ func (s System) folder(text string) (dir, rest string, err error) {
 }
 
 // value returns the folder that a variable names, "" if it is not known.
-func (s System) value(variable string) string {
+func (s Convention) value(variable string) string {
 	name := strings.ToUpper(strings.Trim(variable, "%"))
 	switch name {
 	case "$ENV:USERPROFILE":
@@ -247,7 +247,7 @@ func Written(name string) string {
 // Root returns a text of a Reading as a whole name with one slash in front, for globs: a name
 // on a drive, in the home directory, or, on Windows, in the top folder of any drive. ok is
 // false for a pattern that begins at no root.
-func (s System) Root(text string) (whole string, ok bool) {
+func (s Convention) Root(text string) (whole string, ok bool) {
 	switch {
 	case !s.Windows:
 		return text, strings.HasPrefix(text, "/")
@@ -263,7 +263,7 @@ func (s System) Root(text string) (whole string, ok bool) {
 
 // Globs returns the globs of names (package nameglob) that a glob of the settings stands
 // for: each of its meanings. The error is a Fault.
-func (s System) Globs(text string) ([]string, error) {
+func (s Convention) Globs(text string) ([]string, error) {
 	if !s.Windows {
 		return []string{text}, nil
 	}

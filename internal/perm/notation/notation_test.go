@@ -9,7 +9,7 @@ import (
 )
 
 // onWindows is a Windows system with the variables of a user.
-var onWindows = System{Windows: true, Home: `C:\Users\u`, Getenv: func(name string) string {
+var onWindows = Convention{Windows: true, Home: `C:\Users\u`, Getenv: func(name string) string {
 	return map[string]string{
 		"USERPROFILE": `C:\Users\u`, "APPDATA": `C:\Users\u\AppData\Roaming`,
 		"LOCALAPPDATA": `D:\a[1]{x}\Local\`, "PROGRAMDATA": `\\server\share`,
@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, r, err)
 		}
 	}
-	if _, err := (System{Windows: true}).Read(`%APPDATA%\x`); err == nil {
+	if _, err := (Convention{Windows: true}).Read(`%APPDATA%\x`); err == nil {
 		t.Error("a variable without a value is understood")
 	}
 }
@@ -89,7 +89,7 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: %q, %v", text, r.Doubt, err)
 		}
 	}
-	wsl := System{WSL: func() bool { return true }}
+	wsl := Convention{WSL: func() bool { return true }}
 	for text, also := range map[string]string{
 		`C:\proj\x`: "//mnt/c/proj/x", "c:/proj": "//mnt/c/proj", "//D:/x": "//mnt/d/x", `\\?\C:\x`: "//mnt/c/x", "x": "", "//c/x": "", `\[2024\]`: "",
 	} {
@@ -101,7 +101,7 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, r, err)
 		}
 		want.Also = ""
-		if r, err := (System{}).Read(text); err != nil || r != want {
+		if r, err := (Convention{}).Read(text); err != nil || r != want {
 			t.Errorf("%s: %+v, %v", text, r, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestGlobs(t *testing.T) {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}
-	if got, _ := (System{}).Globs(`a\*`); !slices.Equal(got, []string{`a\*`}) {
+	if got, _ := (Convention{}).Globs(`a\*`); !slices.Equal(got, []string{`a\*`}) {
 		t.Errorf("on Linux: %q", got)
 	}
 }

@@ -22,9 +22,9 @@ type Kernel struct {
 // file system can, access lists are among the attributes, and a lease keeps writers out.
 type withLeases struct{}
 
-func (withLeases) Clone(int, int, string) error { return unix.EOPNOTSUPP }
-func (withLeases) CopyACL(int, int) error       { return nil }
-func (withLeases) Watch(int) (Watcher, error)   { return nil, unix.EOPNOTSUPP }
+func (withLeases) Clone(int, int, string) error  { return unix.EOPNOTSUPP }
+func (withLeases) CopyACL(int, int) error        { return nil }
+func (withLeases) Watch(int) (WriteWatch, error) { return nil, unix.EOPNOTSUPP }
 
 func (Kernel) Forget(int, int) {}
 

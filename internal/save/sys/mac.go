@@ -94,7 +94,7 @@ func (m *Mac) CopyACL(from, to int) error {
 }
 
 // Watch implements Sys, on macOS alone.
-func (m *Mac) Watch(fd int) (w Watcher, err error) {
+func (m *Mac) Watch(fd int) (w WriteWatch, err error) {
 	err = m.raw(fd, func(fd int) (err error) { w, err = watchWrites(fd); return err })
 	return w, err
 }

@@ -71,7 +71,7 @@ func cloneFile(from int, root *os.Root, name string) error {
 	return err
 }
 
-func watchWrites(fd int) (Watcher, error) {
+func watchWrites(fd int) (WriteWatch, error) {
 	queue, err := unix.Kqueue()
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func cloneInto(to, from int) error {
 	return err
 }
 
-func watchWrites(fd int) (Watcher, error) {
+func watchWrites(fd int) (WriteWatch, error) {
 	queue, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return nil, err

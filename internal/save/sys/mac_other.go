@@ -19,7 +19,7 @@ func setAttr(int, string, []byte) error                { return syscall.EOPNOTSU
 func cloneFile(int, *os.Root, string) error            { return syscall.EOPNOTSUPP }
 func copyACL(int, int) error                           { return syscall.EOPNOTSUPP }
 func setLinkTime(*os.Root, string, int64) error        { return syscall.EOPNOTSUPP }
-func watchWrites(int) (Watcher, error)                 { return nil, syscall.EOPNOTSUPP }
+func watchWrites(int) (WriteWatch, error)              { return nil, syscall.EOPNOTSUPP }
 
 // renameBetween and linkBetween go by the folders' names: Windows has calls of its own, which
 // go by handle.

@@ -36,7 +36,7 @@ type watcher struct {
 }
 
 // newWatcher watches a file. begin adds it, by its own descriptor, to the queue.
-func newWatcher(fd, queue int, begin func(fd int) error, changed func(queue int) bool) (Watcher, error) {
+func newWatcher(fd, queue int, begin func(fd int) error, changed func(queue int) bool) (WriteWatch, error) {
 	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
 		if err = begin(own); err != nil {

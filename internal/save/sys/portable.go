@@ -304,7 +304,7 @@ func (p *Portable) GetLease(int) (int, error) { return 0, syscall.EINVAL }
 
 // Flock implements Sys; every lock is exclusive.
 func (p *Portable) Flock(fd int, how int) error {
-	f, ok := p.open.get(fd).(filelock.File)
+	f, ok := p.open.get(fd).(filelock.Descriptor)
 	if !ok {
 		return syscall.EBADF
 	}

@@ -47,8 +47,8 @@ type Sys interface {
 	// Where files cannot be cloned it is EOPNOTSUPP.
 	Clone(from, dir int, name string) error
 	CopyACL(from, to int) error // if it is not among the attributes
-	// Watch notes from now on whether the file is written to; the caller closes the Watcher.
-	Watch(fd int) (Watcher, error)
+	// Watch notes from now on whether the file is written to; the caller closes the WriteWatch.
+	Watch(fd int) (WriteWatch, error)
 
 	Flock(fd int, how int) error
 	SetLease(fd int, kind int) error
@@ -72,8 +72,8 @@ type NameCalls interface {
 	SetTimes(dir int, name string, mtime int64) error                 // of the object itself, where links have times
 }
 
-// Watcher is an open file that is watched for writes.
-type Watcher interface {
+// WriteWatch is an open file that is watched for writes.
+type WriteWatch interface {
 	io.ReaderAt
 	io.Closer
 	Changed() bool // whether a program has written to the file since Watch

@@ -289,7 +289,7 @@ func wordsFor(v wire.Value, text string) string {
 }
 
 // wordFor names a kind of value.
-func wordFor(k wire.Kind) string {
+func wordFor(k wire.ValueKind) string {
 	switch k {
 	case wire.Object:
 		return "an object"

@@ -8,17 +8,17 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server/wire"
 )
 
-// Line is one call of a command line.
-type Line struct {
+// CommandLine is one call of a tool as it was written on a command line.
+type CommandLine struct {
 	Tool      string
 	Arguments []byte // JSON
 }
 
 // Lines reads calls from a command line: each is a tool and its arguments, as one JSON object
 // or as words NAME=VALUE. Whether such a JSON is valid is not checked.
-func Lines(words []string) (calls []Line, err error) {
+func Lines(words []string) (calls []CommandLine, err error) {
 	for len(words) > 0 {
-		call := Line{Tool: words[0]}
+		call := CommandLine{Tool: words[0]}
 		words = words[1:]
 		switch {
 		case len(words) == 0:

@@ -23,24 +23,24 @@ var (
 // which reads most messages again, allows more.
 const MaxDepth = 1024
 
-// Kind is the first byte of a JSON value; '0' is the kind of every number.
-type Kind = jsontext.Kind
+// ValueKind is the first byte of a JSON value; '0' is the kind of every number.
+type ValueKind = jsontext.Kind
 
 // The kinds of values.
 const (
-	Object Kind = '{'
-	Array  Kind = '['
-	String Kind = '"'
-	True   Kind = 't'
-	False  Kind = 'f'
-	Null   Kind = 'n'
-	Number Kind = '0'
+	Object ValueKind = '{'
+	Array  ValueKind = '['
+	String ValueKind = '"'
+	True   ValueKind = 't'
+	False  ValueKind = 'f'
+	Null   ValueKind = 'n'
+	Number ValueKind = '0'
 )
 
 // A value is one JSON value as it was written. Strings keep their quotes.
 type Value struct {
 	Raw  []byte
-	Kind Kind
+	Kind ValueKind
 }
 
 // Text returns the text of a string, and "" for anything else.

@@ -21,12 +21,12 @@ import (
 )
 
 // Read reads a settings file.
-func Read(name string) settings.Content {
+func Read(name string) settings.FileContent {
 	f, err := os.OpenFile(name, os.O_RDONLY|doNotBlock, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return settings.Content{Missing: true}
+		return settings.FileContent{Missing: true}
 	}
-	found := settings.Content{Safe: true}
+	found := settings.FileContent{Safe: true}
 	if err != nil {
 		found.Why = cannotRead(err)
 		return found

@@ -55,7 +55,7 @@ func TestAccessList(t *testing.T) {
 		t.Fatal(err)
 	}
 	owned := func() settings.Ownership {
-		return Owned(home)(settings.File{Name: file, Level: perm.User}, nil)
+		return Owned(home)(settings.SettingsFile{Name: file, Level: perm.User}, nil)
 	}
 	if err := os.Chmod(file, 0o660); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestLinksThatClimb(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := Owned(home)(settings.File{Name: filepath.Join(home, "settings.json"), Level: perm.User}, nil)
+	o := Owned(home)(settings.SettingsFile{Name: filepath.Join(home, "settings.json"), Level: perm.User}, nil)
 	if !strings.Contains(o.Foreign, "mode 0666") {
 		t.Errorf("%+v", o)
 	}
@@ -107,7 +107,7 @@ func TestLinksThatNeverEnd(t *testing.T) {
 	if os.Symlink(a, b) != nil || os.Symlink(b, a) != nil {
 		t.Fatal("no links")
 	}
-	if o := Owned(home)(settings.File{Name: a, Level: perm.User}, nil); o.Foreign != "" {
+	if o := Owned(home)(settings.SettingsFile{Name: a, Level: perm.User}, nil); o.Foreign != "" {
 		t.Errorf("%+v", o)
 	}
 }

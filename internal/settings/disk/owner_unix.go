@@ -19,8 +19,8 @@ import (
 // the home, and up to the root for other files. Of a project's file it looks at the
 // owners alone, up to the workspace directory, as git does (git-config(1), safe.directory).
 // more are user ids that count as the user's own.
-func Owned(home string) func(f settings.File, more []int) settings.Ownership {
-	return func(f settings.File, more []int) settings.Ownership {
+func Owned(home string) func(f settings.SettingsFile, more []int) settings.Ownership {
+	return func(f settings.SettingsFile, more []int) settings.Ownership {
 		c := &check{owners: append([]int{0, os.Geteuid()}, more...), top: home}
 		if f.Level.InProject() {
 			c.top, c.ownerAlone = f.Anchor, true

@@ -21,8 +21,8 @@ func onlyAdministratorsWrite(name string, _ fs.FileInfo) bool {
 // Owned returns the function that finds out whether a settings file is the user's own, by
 // the owners and access lists of the file and its folder. It does not look at a project's
 // files, nor at the folders above.
-func Owned(string) func(f settings.File, more []int) settings.Ownership {
-	return func(f settings.File, _ []int) (found settings.Ownership) {
+func Owned(string) func(f settings.SettingsFile, more []int) settings.Ownership {
+	return func(f settings.SettingsFile, _ []int) (found settings.Ownership) {
 		if f.Level.InProject() {
 			return found
 		}

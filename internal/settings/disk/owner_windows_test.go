@@ -38,7 +38,7 @@ func TestOwned(t *testing.T) {
 	}
 	own := "(A;;FA;;;" + user.User.Sid.String() + ")(A;;FA;;;SY)"
 	foreign := func(level perm.Level) string {
-		return Owned("")(settings.File{Name: name, Level: level}, nil).Foreign
+		return Owned("")(settings.SettingsFile{Name: name, Level: level}, nil).Foreign
 	}
 	for _, path := range []string{name, filepath.Dir(name)} {
 		allow(name, own)

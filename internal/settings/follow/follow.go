@@ -28,8 +28,8 @@ const (
 	writerPauses = int(watch.DefaultQuiet / writerPause)
 )
 
-// Watcher watches settings files. It is safe for concurrent use.
-type Watcher struct {
+// Follower watches settings files. It is safe for concurrent use.
+type Follower struct {
 	log            zerolog.Logger
 	stale          func() (names []string, half bool)
 	reload         func(names []string)
@@ -49,18 +49,18 @@ type Watcher struct {
 // New returns a watcher that watches nothing yet. stale returns the files that changed since
 // they were read, and half whether one may be half written; reload reads those of these
 // names again, and all of them if names is nil.
-func New(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *Watcher {
-	w := &Watcher{log: log, stale: stale, reload: reload, start: time.Now()}
+func New(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *Follower {
+	w := &Follower{log: log, stale: stale, reload: reload, start: time.Now()}
 	w.watcher = watch.New(w.changed)
 	return w
 }
 
 // Close ends the events; changed must not call it.
-func (w *Watcher) Close() { w.watcher.Close() }
+func (w *Follower) Close() { w.watcher.Close() }
 
 // Watch sets the files, and the folders with their content, that are watched from now on.
 // It reports whether they differ from the previous ones.
-func (w *Watcher) Watch(files, folders []string) bool {
+func (w *Follower) Watch(files, folders []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if slices.Equal(files, w.files) && slices.Equal(folders, w.folders) {
@@ -75,19 +75,19 @@ func (w *Watcher) Watch(files, folders []string) bool {
 
 // changed handles a report of the watcher. It reads all files, not only stale ones: a name
 // may lead to another file with the same bytes now.
-func (w *Watcher) changed(err error) {
+func (w *Follower) changed(err error) {
 	if err != nil {
 		w.fallBackToPolling(err)
 	}
 	w.reload(nil)
 }
 
-func (w *Watcher) fallBackToPolling(err error) {
+func (w *Follower) fallBackToPolling(err error) {
 	w.warnedNoEvents.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
 }
 
 // Check runs before a decision. It waits for a check that is due or under way.
-func (w *Watcher) Check() {
+func (w *Follower) Check() {
 	if at := w.lastCheck.Load(); at >= 0 && time.Since(w.start)-time.Duration(at) < checkInterval {
 		return
 	}
@@ -112,7 +112,7 @@ func (w *Watcher) Check() {
 }
 
 // read reads the files, and reloads those that changed.
-func (w *Watcher) read(done chan struct{}) {
+func (w *Follower) read(done chan struct{}) {
 	began := time.Since(w.start)
 	names, half := w.stale()
 	for pauses := 0; half && pauses < writerPauses; pauses++ {

@@ -11,10 +11,10 @@ import (
 )
 
 // looks plays a look at the settings files before a call, by a clock of its own.
-func looks(t *testing.T, stale func(look int) ([]string, bool), play func(w *Watcher, read *[]string)) {
+func looks(t *testing.T, stale func(look int) ([]string, bool), play func(w *Follower, read *[]string)) {
 	synctest.Test(t, func(*testing.T) {
 		n, read := 0, []string{}
-		w := &Watcher{log: zerolog.Nop(), start: time.Now(),
+		w := &Follower{log: zerolog.Nop(), start: time.Now(),
 			stale:  func() ([]string, bool) { n++; return stale(n) },
 			reload: func(names []string) { read = append(read, names...) },
 		}
@@ -36,7 +36,7 @@ func TestCheckWaitsForTheWriter(t *testing.T) {
 		{"broken for good", 1000, 250 * time.Millisecond},
 	} {
 		stale := func(look int) ([]string, bool) { return []string{"a"}, look < c.whole }
-		looks(t, stale, func(w *Watcher, read *[]string) {
+		looks(t, stale, func(w *Follower, read *[]string) {
 			began := time.Now()
 			w.Check()
 			if took := time.Since(began); took != c.waits || len(*read) != 1 {
@@ -50,7 +50,7 @@ func TestCheckWaitsForTheWriter(t *testing.T) {
 // old enough.
 func TestLookIsDueByItsAge(t *testing.T) {
 	made := 0
-	looks(t, func(look int) ([]string, bool) { made = look; return nil, false }, func(w *Watcher, read *[]string) {
+	looks(t, func(look int) ([]string, bool) { made = look; return nil, false }, func(w *Follower, read *[]string) {
 		for range 3 {
 			w.Check()
 		}
@@ -74,7 +74,7 @@ func TestLookIsDueByItsAge(t *testing.T) {
 func TestLookAtADiskThatHangs(t *testing.T) {
 	hangs := make(chan struct{})
 	stale := func(int) ([]string, bool) { <-hangs; return []string{"a"}, false }
-	looks(t, stale, func(w *Watcher, read *[]string) {
+	looks(t, stale, func(w *Follower, read *[]string) {
 		hangs = make(chan struct{})
 		began := time.Now()
 		w.Check()

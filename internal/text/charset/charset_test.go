@@ -11,9 +11,9 @@ import (
 )
 
 // allSets returns the charsets but UTF-8, whose text is its bytes.
-func allSets() (all []Set) {
+func allSets() (all []Charset) {
 	for c := range sets[1:] {
-		all = append(all, Set(c+1))
+		all = append(all, Charset(c+1))
 	}
 	return all
 }
@@ -82,7 +82,7 @@ func TestEncodedCharactersDecodeAgain(t *testing.T) {
 func TestDecodePrefix(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		set  Set
+		set  Charset
 		raw  string
 		text string
 		used int
@@ -112,7 +112,7 @@ func TestDecodePrefix(t *testing.T) {
 func TestUnencodableCharacter(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		set  Set
+		set  Charset
 		text string
 		want UnencodableError
 	}{
@@ -151,7 +151,7 @@ func TestByteOrderMarks(t *testing.T) {
 // characters.
 func TestDetect(t *testing.T) {
 	for _, c := range []struct {
-		set  Set
+		set  Charset
 		text string
 	}{
 		{set: Windows1252, text: "Voilà l’été, où le cœur naïf préfère la forêt\n"},

@@ -33,7 +33,7 @@ const (
 // language describes a language's text beyond ASCII.
 type language struct {
 	letters string // from frequent to rare, lower case of letters with two cases
-	sets    []Set
+	sets    []Charset
 	prior   float64
 	latin   bool // its letters mix with ASCII letters within a word
 }
@@ -41,33 +41,33 @@ type language struct {
 // languages are the single-byte charsets' models. Where several charsets read
 // the bytes alike, windows-1252 is named, else the first in the constants' order.
 var languages = []language{
-	{"éèàêçùâîôûëïœ", []Set{Windows1252, ISO8859_15}, 2, true},                         // French
-	{"’“”–—…•‘é©°®£ï§±×½™€", []Set{Windows1252}, 1.5, true},                            // English
-	{"äüöß", []Set{Windows1252}, 2, true},                                              // German
-	{"óáíéñúü¿¡", []Set{Windows1252}, 2, true},                                         // Spanish
-	{"ãçáéõóêíâúàôü", []Set{Windows1252}, 2, true},                                     // Portuguese
-	{"àèùòéì", []Set{Windows1252}, 2, true},                                            // Italian
-	{"äåöøæéü", []Set{Windows1252}, 2, true},                                           // Nordic
-	{"éóíáëïöüèê", []Set{Windows1252}, 1.5, true},                                      // Dutch, loan words
-	{"áíðéóþúöýæ", []Set{Windows1252}, 1, true},                                        // Icelandic
-	{"ółążęśćńź", []Set{Windows1250, ISO8859_2}, 0, true},                              // Polish
-	{"íáéěřčšžýůúóňďť", []Set{Windows1250, ISO8859_2}, 0, true},                        // Czech
-	{"áíéčšžýťúľôňďäóĺŕ", []Set{Windows1250, ISO8859_2}, 0, true},                      // Slovak
-	{"áéíöóőüúű", []Set{Windows1250, ISO8859_2}, 0, true},                              // Hungarian
-	{"čšžćđ", []Set{Windows1250, ISO8859_2}, 0, true},                                  // Croatian, Slovene
-	{"ăîţşâ", []Set{Windows1250, ISO8859_2}, 0, true},                                  // Romanian
-	{"ıişüğöçâî", []Set{Windows1254}, 0, true},                                         // Turkish
-	{"ėšžįųčūąę", []Set{Windows1257, ISO8859_13}, 0, true},                             // Lithuanian
-	{"āīēšņļūžķģčč", []Set{Windows1257, ISO8859_13}, 0, true},                          // Latvian
-	{"äõüöšž", []Set{Windows1257, ISO8859_13}, 0, true},                                // Estonian
-	{"\u0301đ\u0300ươêôâă\u0323\u0309\u0303ìàáéíúùóèãâ", []Set{Windows1258}, -1, true}, // Vietnamese
-	{"оеаинтсрвлкмдпуяызьбгчйхжшюцщэфъё", []Set{Windows1251, KOI8R, ISO8859_5}, -2, false},
-	{"оаинетрсвлкдпмзуябгчщшцжьхїіфєюйґ", []Set{Windows1251, ISO8859_5}, -2.5, false}, // Ukrainian
-	{"аиоетнрсвлкдпмзъугбчщяшцжхюфйь", []Set{Windows1251, ISO8859_5}, -0.5, false},    // Bulgarian
-	{"αοιετνσρηπκμλςυόίάέήγωδύθχφώβξζψϊϋ", []Set{Windows1253, ISO8859_7}, -2, false},
-	{"יוהלאתרמשבנדעקחכפםגטצסןזךףץ", []Set{Windows1255, ISO8859_8}, -2, false},
-	{"اليمنرتوبةعدسفهكقحجأشطصخضذثىزغءئإؤظآ", []Set{Windows1256, ISO8859_6}, -2, false},
-	{"านรอกเง่้มยลวดสตัีทิปบคะแจหพชขุไ็ใืูผำโึถธณ์ศซภญษฟฉฐ", []Set{Windows874}, -2, false},
+	{"éèàêçùâîôûëïœ", []Charset{Windows1252, ISO8859_15}, 2, true},                         // French
+	{"’“”–—…•‘é©°®£ï§±×½™€", []Charset{Windows1252}, 1.5, true},                            // English
+	{"äüöß", []Charset{Windows1252}, 2, true},                                              // German
+	{"óáíéñúü¿¡", []Charset{Windows1252}, 2, true},                                         // Spanish
+	{"ãçáéõóêíâúàôü", []Charset{Windows1252}, 2, true},                                     // Portuguese
+	{"àèùòéì", []Charset{Windows1252}, 2, true},                                            // Italian
+	{"äåöøæéü", []Charset{Windows1252}, 2, true},                                           // Nordic
+	{"éóíáëïöüèê", []Charset{Windows1252}, 1.5, true},                                      // Dutch, loan words
+	{"áíðéóþúöýæ", []Charset{Windows1252}, 1, true},                                        // Icelandic
+	{"ółążęśćńź", []Charset{Windows1250, ISO8859_2}, 0, true},                              // Polish
+	{"íáéěřčšžýůúóňďť", []Charset{Windows1250, ISO8859_2}, 0, true},                        // Czech
+	{"áíéčšžýťúľôňďäóĺŕ", []Charset{Windows1250, ISO8859_2}, 0, true},                      // Slovak
+	{"áéíöóőüúű", []Charset{Windows1250, ISO8859_2}, 0, true},                              // Hungarian
+	{"čšžćđ", []Charset{Windows1250, ISO8859_2}, 0, true},                                  // Croatian, Slovene
+	{"ăîţşâ", []Charset{Windows1250, ISO8859_2}, 0, true},                                  // Romanian
+	{"ıişüğöçâî", []Charset{Windows1254}, 0, true},                                         // Turkish
+	{"ėšžįųčūąę", []Charset{Windows1257, ISO8859_13}, 0, true},                             // Lithuanian
+	{"āīēšņļūžķģčč", []Charset{Windows1257, ISO8859_13}, 0, true},                          // Latvian
+	{"äõüöšž", []Charset{Windows1257, ISO8859_13}, 0, true},                                // Estonian
+	{"\u0301đ\u0300ươêôâă\u0323\u0309\u0303ìàáéíúùóèãâ", []Charset{Windows1258}, -1, true}, // Vietnamese
+	{"оеаинтсрвлкмдпуяызьбгчйхжшюцщэфъё", []Charset{Windows1251, KOI8R, ISO8859_5}, -2, false},
+	{"оаинетрсвлкдпмзуябгчщшцжьхїіфєюйґ", []Charset{Windows1251, ISO8859_5}, -2.5, false}, // Ukrainian
+	{"аиоетнрсвлкдпмзъугбчщяшцжхюфйь", []Charset{Windows1251, ISO8859_5}, -0.5, false},    // Bulgarian
+	{"αοιετνσρηπκμλςυόίάέήγωδύθχφώβξζψϊϋ", []Charset{Windows1253, ISO8859_7}, -2, false},
+	{"יוהלאתרמשבנדעקחכפםגטצסןזךףץ", []Charset{Windows1255, ISO8859_8}, -2, false},
+	{"اليمنرتوبةعدسفهكقحجأشطصخضذثىزغءئإؤظآ", []Charset{Windows1256, ISO8859_6}, -2, false},
+	{"านรอกเง่้มยลวดสตัีทิปบคะแจหพชขุไ็ใืูผำโึถธณ์ศซภญษฟฉฐ", []Charset{Windows874}, -2, false},
 }
 
 // signs lists characters that every language uses besides letters, from frequent to rare.
@@ -75,7 +75,7 @@ const signs = "’“”–—…«»\u00a0°§©€·•„‚‘´®™×±²�
 
 // script describes the text of a multibyte charset.
 type script struct {
-	set     Set
+	set     Charset
 	common  string // from frequent to rare
 	regions []region
 }
@@ -109,14 +109,14 @@ const (
 
 // reading is one way to read the sample.
 type reading struct {
-	set   Set
+	set   Charset
 	score float64
 	text  []byte // the decoded sample
 }
 
 // Detect recognises the legacy charset of a text by its lines beyond ASCII. It
 // recognises none if UTF-8 with broken bytes is as likely.
-func Detect(raw []byte) (Set, bool) {
+func Detect(raw []byte) (Charset, bool) {
 	sample := sampleOf(raw)
 	if len(sample) == 0 || hasControls(sample) {
 		return 0, false
@@ -127,7 +127,7 @@ func Detect(raw []byte) (Set, bool) {
 			all = append(all, reading{s.set, s.rate(sample[:used], text), text})
 		}
 	}
-	texts := make(map[Set][]byte)
+	texts := make(map[Charset][]byte)
 	for i := range languages {
 		for _, set := range languages[i].sets {
 			text, known := texts[set]
@@ -146,7 +146,7 @@ func Detect(raw []byte) (Set, bool) {
 
 // read decodes the sample, whose end may fall within a character; false if it
 // is no text in the charset.
-func read(sample []byte, set Set) (text []byte, used int, ok bool) {
+func read(sample []byte, set Charset) (text []byte, used int, ok bool) {
 	text, used = set.DecodePrefix(sample)
 	if left := len(sample) - used; left > 0 && (set.Table() != nil || left >= set.CharLen(sample[used:])) {
 		return nil, 0, false
@@ -158,7 +158,7 @@ func read(sample []byte, set Set) (text []byte, used int, ok bool) {
 }
 
 // choose takes the best reading, if it is good enough and no other comes near.
-func choose(all []reading, sample []byte) (Set, bool) {
+func choose(all []reading, sample []byte) (Charset, bool) {
 	if len(all) == 0 {
 		return 0, false
 	}
@@ -305,7 +305,7 @@ func (s script) weigh(common map[rune]float64, r rune, lead byte) float64 {
 }
 
 // rate returns the likelihood of a sample in set and the language against chance.
-func (l *language) rate(sample []byte, set Set) float64 {
+func (l *language) rate(sample []byte, set Charset) float64 {
 	var weight [256]float64
 	var class [256]byte // 'l' and 'u' for letters, 'q' and 'n' as in fill, else 0
 	l.fill(set, &weight, &class)
@@ -361,7 +361,7 @@ func (l *language) fits(before, here, after byte, besideASCII bool) float64 {
 }
 
 // fill works out what each byte weighs in set, and which are letters.
-func (l *language) fill(set Set, weight *[256]float64, class *[256]byte) {
+func (l *language) fill(set Charset, weight *[256]float64, class *[256]byte) {
 	for b := byte('a'); b <= 'z'; b++ {
 		class[b], class[b&^0x20] = 'l', 'u'
 	}

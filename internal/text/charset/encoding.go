@@ -21,11 +21,11 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// Set is one way of writing characters as bytes, the byte order mark aside.
-type Set uint8
+// Charset is one way of writing characters as bytes, the byte order mark aside.
+type Charset uint8
 
 const (
-	UTF8 Set = iota
+	UTF8 Charset = iota
 	UTF16LE
 	UTF16BE
 	Windows1250
@@ -53,7 +53,7 @@ const (
 	EUCKR
 )
 
-// sets holds the name of each Set in answers, and its codec; nil: this package decodes it.
+// sets holds the name of each Charset in answers, and its codec; nil: this package decodes it.
 var sets = [...]struct {
 	name  string
 	codec encoding.Encoding
@@ -87,13 +87,13 @@ var sets = [...]struct {
 }
 
 // String is the lower-case name, such as "windows-1252".
-func (c Set) String() string { return sets[c].name }
+func (c Charset) String() string { return sets[c].name }
 
 // Wide reports a charset of 16-bit units.
-func (c Set) Wide() bool { return c == UTF16LE || c == UTF16BE }
+func (c Charset) Wide() bool { return c == UTF16LE || c == UTF16BE }
 
 // Table returns the map of a single-byte charset, nil for the others.
-func (c Set) Table() *charmap.Charmap {
+func (c Charset) Table() *charmap.Charmap {
 	table, _ := sets[c].codec.(*charmap.Charmap)
 	return table
 }
@@ -101,7 +101,7 @@ func (c Set) Table() *charmap.Charmap {
 // CharLen returns the number of bytes of the character at the start of raw, in a charset
 // other than UTF-8. It looks at the first byte or unit alone: the decoder judges whether the
 // character exists, and raw may end before it does.
-func (c Set) CharLen(raw []byte) int {
+func (c Charset) CharLen(raw []byte) int {
 	b := raw[0]
 	switch {
 	case c.Wide():
@@ -138,7 +138,7 @@ func (c Set) CharLen(raw []byte) int {
 // Encoding is the form of a file's text: the charset, and whether it begins with a byte
 // order mark. Encodings are comparable; the zero value is UTF-8 without a mark.
 type Encoding struct {
-	Set  Set
+	Set  Charset
 	Mark bool
 }
 
@@ -286,7 +286,7 @@ func (e Encoding) unencodable(s string, at int) error {
 // DecodePrefix decodes as much of raw as the charset allows (raw without a
 // byte order mark) and says how many bytes that was. It is for the charsets
 // other than UTF-8.
-func (c Set) DecodePrefix(raw []byte) (text []byte, used int) {
+func (c Charset) DecodePrefix(raw []byte) (text []byte, used int) {
 	switch {
 	case c.Wide():
 		return c.decodeWide(raw)
@@ -297,14 +297,14 @@ func (c Set) DecodePrefix(raw []byte) (text []byte, used int) {
 }
 
 // UnitAt returns the 16-bit unit at raw[i:] of a wide charset.
-func (c Set) UnitAt(raw []byte, i int) uint16 {
+func (c Charset) UnitAt(raw []byte, i int) uint16 {
 	if c == UTF16LE {
 		return uint16(raw[i]) | uint16(raw[i+1])<<8
 	}
 	return uint16(raw[i])<<8 | uint16(raw[i+1])
 }
 
-func (c Set) decodeWide(raw []byte) ([]byte, int) {
+func (c Charset) decodeWide(raw []byte) ([]byte, int) {
 	text := make([]byte, 0, len(raw)/2+len(raw)/8)
 	i := 0
 	for i+1 < len(raw) {
@@ -332,7 +332,7 @@ func (c Set) decodeWide(raw []byte) ([]byte, int) {
 	return text, i
 }
 
-func (c Set) decodeTable(raw []byte) ([]byte, int) {
+func (c Charset) decodeTable(raw []byte) ([]byte, int) {
 	table := c.Table()
 	text := make([]byte, 0, len(raw)+len(raw)/4)
 	for i, b := range raw {
@@ -349,7 +349,7 @@ func (c Set) decodeTable(raw []byte) ([]byte, int) {
 	return text, len(raw)
 }
 
-func (c Set) decodeMultibyte(raw []byte) ([]byte, int) {
+func (c Charset) decodeMultibyte(raw []byte) ([]byte, int) {
 	whole := 0
 	for whole < len(raw) { // a character cut off by the end is left alone
 		n := c.CharLen(raw[whole:])
@@ -367,7 +367,7 @@ func (c Set) decodeMultibyte(raw []byte) ([]byte, int) {
 
 // decodeUntilBroken goes character by character to the first that does not
 // decode. It is slow and only runs on broken text.
-func (c Set) decodeUntilBroken(raw []byte) ([]byte, int) {
+func (c Charset) decodeUntilBroken(raw []byte) ([]byte, int) {
 	dec := sets[c].codec.NewDecoder()
 	var text []byte
 	i := 0
@@ -385,7 +385,7 @@ func (c Set) decodeUntilBroken(raw []byte) ([]byte, int) {
 
 // Decode decodes all of raw or nothing, and only when encoding again gives the
 // same bytes.
-func (c Set) Decode(raw []byte) ([]byte, bool) {
+func (c Charset) Decode(raw []byte) ([]byte, bool) {
 	text, used := c.DecodePrefix(raw)
 	if used != len(raw) {
 		return nil, false
@@ -394,7 +394,7 @@ func (c Set) Decode(raw []byte) ([]byte, bool) {
 }
 
 // Restores reports whether encoding a decoded text again gives the same bytes.
-func (c Set) Restores(text, raw []byte) bool {
+func (c Charset) Restores(text, raw []byte) bool {
 	if c.Wide() || c.Table() != nil {
 		return true // one byte or unit, one character, and back
 	}

@@ -65,8 +65,8 @@ const (
 )
 
 // modes maps the output modes to those of the search.
-func modes() map[string]search.Mode {
-	return map[string]search.Mode{"": search.FilesOnly, outputFiles: search.FilesOnly, outputContent: search.Content, outputCount: search.Counts}
+func modes() map[string]search.GrepMode {
+	return map[string]search.GrepMode{"": search.FilesOnly, outputFiles: search.FilesOnly, outputContent: search.Content, outputCount: search.Counts}
 }
 
 // Defaults of head_limit.
@@ -123,14 +123,14 @@ func (a *GrepArgs) unused() (names []string) {
 }
 
 // notation returns the notation of patterns on this system.
-func (f *Finder) notation() notation.System {
+func (f *Finder) notation() notation.Convention {
 	l := f.Opener.Access.Lexer()
-	return notation.System{Windows: l.OS == "windows", Home: l.Home, Getenv: l.Getenv}
+	return notation.Convention{Windows: l.OS == "windows", Home: l.Home, Getenv: l.Getenv}
 }
 
 // written returns a pattern of an argument in the form of the matchers. On Windows an absolute
 // one begins with its drive. A name of Git Bash or WSL is refused with the name that it means.
-func written(on notation.System, argument, pattern string) (string, error) {
+func written(on notation.Convention, argument, pattern string) (string, error) {
 	if !on.Windows {
 		return pattern, nil
 	}
@@ -145,7 +145,7 @@ func written(on notation.System, argument, pattern string) (string, error) {
 }
 
 // globsOf returns the globs of a list, in the form of the matchers.
-func globsOf(on notation.System, list string) ([]string, error) {
+func globsOf(on notation.Convention, list string) ([]string, error) {
 	all := globs(on.Slashes(list))
 	for i, glob := range all {
 		text, not := strings.CutPrefix(glob, "!")
@@ -162,7 +162,7 @@ func globsOf(on notation.System, list string) ([]string, error) {
 
 // globBelow makes a glob that begins with the absolute name of a start one that begins there: in
 // a glob, as in an ignore file, a slash at the beginning stands for the start.
-func (r *finding) globBelow(on notation.System, glob string) string {
+func (r *finding) globBelow(on notation.Convention, glob string) string {
 	text, not := strings.CutPrefix(glob, "!")
 	if whole, ok := on.Root(text); ok && on.Windows && strings.HasPrefix(text, "~/") {
 		text = whole[1:]
@@ -184,7 +184,7 @@ func (r *finding) globBelow(on notation.System, glob string) string {
 
 // cutFolder returns the rest of a glob that begins with the absolute name of a folder, as a
 // pattern or as it is.
-func cutFolder(on notation.System, glob, dir string) (rest string, ok bool) {
+func cutFolder(on notation.Convention, glob, dir string) (rest string, ok bool) {
 	dir = strings.TrimSuffix(on.Slashes(dir), "/") + "/"
 	if !on.Windows {
 		rest, ok = strings.CutPrefix(glob, dir)

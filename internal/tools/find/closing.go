@@ -166,6 +166,6 @@ func (r *finding) answer(body string, below []string, c closing, facts toolcall.
 }
 
 // progress says how far a search is.
-func progress(p search.Progress) string {
+func progress(p search.SearchCounts) string {
 	return counted(p.Files, "file", "files") + " searched, " + counted(p.Matches, "match", "matches")
 }

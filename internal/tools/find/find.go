@@ -63,7 +63,7 @@ type finding struct {
 	naming naming
 	// pattern is the length of the pattern, in bytes.
 	pattern int
-	starts  []*access.File
+	starts  []*access.AllowedFile
 	notes   []string // on the arguments, for the end of the answer
 }
 
@@ -120,7 +120,7 @@ func (r *finding) open(path string, given bool) toolcall.Outcome {
 	if given && len(target.Used) > 0 {
 		r.notes = append(r.notes, target.Note())
 	}
-	r.starts = append(r.starts, target.File)
+	r.starts = append(r.starts, target.AllowedFile)
 	return out
 }
 
@@ -137,7 +137,7 @@ func (r *finding) alone() bool { return len(r.starts) == 1 && r.starts[0].Kind =
 func (r *finding) scope(includeIgnored bool) search.Scope {
 	s := search.Scope{Starts: r.starts, IncludeIgnored: includeIgnored, Within: searchTimeout, Grants: r.grants()}
 	if report := r.call.Progress; report != nil {
-		s.Progress = func(p search.Progress) { report(int64(p.Files), 0, progress(p)) }
+		s.Progress = func(p search.SearchCounts) { report(int64(p.Files), 0, progress(p)) }
 	}
 	return s
 }

@@ -53,7 +53,7 @@ func (s lineStyle) lines(files []search.FileMatches) (all []piece) {
 // line writes one line; of a long one a row for each of its parts, with the column. Each row
 // begins with a name or a number, so that no text can begin one: it could pass for fsmcp's
 // own words.
-func (s lineStyle) line(path string, l search.Line) piece {
+func (s lineStyle) line(path string, l search.FoundLine) piece {
 	head, mark := "", ":"
 	if l.Context {
 		mark = "-"
@@ -87,7 +87,7 @@ func (s lineStyle) line(path string, l search.Line) piece {
 }
 
 // placeOf is the place of a line as results name it. That of a document comes from its own names.
-func placeOf(l search.Line) string {
+func placeOf(l search.FoundLine) string {
 	if l.Place != "" {
 		return phrase.Untagged(fsys.Printable(l.Place))
 	}

@@ -55,19 +55,19 @@ func asWindows(shown string) string {
 	return strings.ReplaceAll(shown, "/", `\`)
 }
 
-func whole(n int, text string) search.Line {
-	return search.Line{Number: n, Whole: true, Parts: []search.LinePart{{Column: 1, Text: []byte(text)}}}
+func whole(n int, text string) search.FoundLine {
+	return search.FoundLine{Number: n, Whole: true, Parts: []search.LinePart{{Column: 1, Text: []byte(text)}}}
 }
 
-func beside(l search.Line) search.Line { l.Context = true; return l }
-func gap(l search.Line) search.Line    { l.Gap = true; return l }
+func beside(l search.FoundLine) search.FoundLine { l.Context = true; return l }
+func gap(l search.FoundLine) search.FoundLine    { l.Gap = true; return l }
 
 func TestLines(t *testing.T) {
 	files := []search.FileMatches{
-		{Path: nativetest.Name("/w/a.go"), Lines: []search.Line{whole(3, "three"), beside(whole(4, "four")), gap(whole(9, "stray \xe9"))}},
+		{Path: nativetest.Name("/w/a.go"), Lines: []search.FoundLine{whole(3, "three"), beside(whole(4, "four")), gap(whole(9, "stray \xe9"))}},
 		{Path: nativetest.Name("/w/b.bin"), Binary: true, Count: 1},
-		{Path: nativetest.Name("/w/long.js"), Lines: []search.Line{{Number: 1, MoreMatches: 1200, Parts: []search.LinePart{{Column: 41, Text: []byte("x = 1")}, {Column: 900, Text: []byte("x = 2")}}}, beside(search.Line{Number: 2})}},
-		{Path: nativetest.Name("/w/empty"), Lines: []search.Line{{Number: 7, Whole: true}}},
+		{Path: nativetest.Name("/w/long.js"), Lines: []search.FoundLine{{Number: 1, MoreMatches: 1200, Parts: []search.LinePart{{Column: 41, Text: []byte("x = 1")}, {Column: 900, Text: []byte("x = 2")}}}, beside(search.FoundLine{Number: 2})}},
+		{Path: nativetest.Name("/w/empty"), Lines: []search.FoundLine{{Number: 7, Whole: true}}},
 	}
 	w := naming{base: nativetest.Names("/w")}
 	for _, c := range []struct {
@@ -168,7 +168,7 @@ func TestFittedWithItsEnd(t *testing.T) {
 // Only the lines that are sent count as shown, with the bytes that they hold as they are.
 func TestShown(t *testing.T) {
 	hash := state.Sum{1}
-	line := func(n int, places ...span.Span) search.Line {
+	line := func(n int, places ...span.Span) search.FoundLine {
 		l := whole(n, "x")
 		for _, p := range places {
 			l.Exact = append(l.Exact, state.Part{Span: p, Sum: hash})
@@ -177,11 +177,11 @@ func TestShown(t *testing.T) {
 	}
 	small := search.FileMatches{
 		Path: "/w/small", Recorded: true,
-		Lines: []search.Line{line(1, span.Span{End: 10}), {Number: 2}, line(3, span.Span{Start: 600, End: 610}, span.Span{Start: 611, End: 620})},
+		Lines: []search.FoundLine{line(1, span.Span{End: 10}), {Number: 2}, line(3, span.Span{Start: 600, End: 610}, span.Span{Start: 611, End: 620})},
 	}
 	large := search.FileMatches{
 		Path: "/w/large", Recorded: true,
-		Lines: []search.Line{line(1, span.Span{End: 10}), line(3, span.Span{Start: 600, End: 620})},
+		Lines: []search.FoundLine{line(1, span.Span{End: 10}), line(3, span.Span{Start: 600, End: 620})},
 	}
 	unknown, notebook := small, small
 	unknown.Recorded, notebook.Path = false, "/w/n.IPYNB"
@@ -214,9 +214,9 @@ func TestShown(t *testing.T) {
 
 // Of a line that does not fit the answer says that it is cut.
 func TestCutLine(t *testing.T) {
-	r := &finding{tool: NameGrep, budget: budget(toolcall.ClientLimits{Chars: 2000}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+	r := &finding{tool: NameGrep, budget: budget(toolcall.ClientLimits{Chars: 2000}), starts: []*access.AllowedFile{{Target: &fsys.Target{Path: "/w"}}}}
 	found := &search.Grepped{
-		Files: []search.FileMatches{{Path: "/w/a", Lines: []search.Line{whole(1, strings.Repeat("ü", 5000))}}}, TotalFiles: 1, TotalMatches: 1,
+		Files: []search.FileMatches{{Path: "/w/a", Lines: []search.FoundLine{whole(1, strings.Repeat("ü", 5000))}}}, TotalFiles: 1, TotalMatches: 1,
 		Coverage: search.Coverage{Complete: true},
 	}
 	result := r.content(found, search.GrepQuery{Mode: search.Content}, true)
@@ -228,10 +228,10 @@ func TestCutLine(t *testing.T) {
 // An answer that says that nothing was found shows nothing, and nothing of it counts as shown.
 func TestNothingFoundIsNothingShown(t *testing.T) {
 	for total, want := range []int{0, 1} {
-		r := &finding{tool: NameGrep, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+		r := &finding{tool: NameGrep, budget: budget(toolcall.ClientLimits{}), starts: []*access.AllowedFile{{Target: &fsys.Target{Path: "/w"}}}}
 		line := whole(1, "needle")
 		line.Exact = []state.Part{{Span: span.Span{Start: 0, End: 7}}}
-		found := &search.Grepped{Files: []search.FileMatches{{Path: "/w/a", Lines: []search.Line{line}, Recorded: true}}, TotalFiles: total, TotalMatches: total}
+		found := &search.Grepped{Files: []search.FileMatches{{Path: "/w/a", Lines: []search.FoundLine{line}, Recorded: true}}, TotalFiles: total, TotalMatches: total}
 		result := r.content(found, search.GrepQuery{Mode: search.Content}, true)
 		if text := result.Text(); len(result.Shown) != want || strings.Contains(text, "needle") != (want == 1) {
 			t.Errorf("%d files found: %q, %d shown", total, text, len(result.Shown))
@@ -256,11 +256,11 @@ func TestGlobs(t *testing.T) {
 }
 
 func TestGlobsBelowAStart(t *testing.T) {
-	r := &finding{starts: []*access.File{{Target: &fsys.Target{Path: nativetest.Name("/data/w"), Names: nativetest.Names("/home/you/w", "/data/w")}}, {Target: &fsys.Target{Path: nativetest.Name("/data/v")}}}}
+	r := &finding{starts: []*access.AllowedFile{{Target: &fsys.Target{Path: nativetest.Name("/data/w"), Names: nativetest.Names("/home/you/w", "/data/w")}}, {Target: &fsys.Target{Path: nativetest.Name("/data/v")}}}}
 	for glob, want := range map[string]string{
 		"*.go": "*.go", "/src/*.go": "/src/*.go", "/data/w/*.go": "/*.go", "!/home/you/w/src/**": "!/src/**", "/data/v/a/b": "/a/b", "/data/ww/*": "/data/ww/*", "/data/w/": "/data/w/",
 	} {
-		if got := r.globBelow(notation.System{}, glob); got != want {
+		if got := r.globBelow(notation.Convention{}, glob); got != want {
 			t.Errorf("%s: %s, want %s", glob, got, want)
 		}
 	}
@@ -282,7 +282,7 @@ func TestStartOf(t *testing.T) {
 		{"", "/abs/", "/abs", ""},
 		{"", "..a/*", "", "..a/*"},
 	} {
-		if start, rest := startOf(notation.System{}, c.path, c.pattern); start != c.start || rest != c.rest {
+		if start, rest := startOf(notation.Convention{}, c.path, c.pattern); start != c.start || rest != c.rest {
 			t.Errorf("%q, %q: %q, %q", c.path, c.pattern, start, rest)
 		}
 	}
@@ -290,7 +290,7 @@ func TestStartOf(t *testing.T) {
 
 // Patterns of Windows start where those with slashes do.
 func TestStartOnWindows(t *testing.T) {
-	on := notation.System{Windows: true, Home: `C:\Users\u`, Getenv: func(string) string { return `C:\Users\[u]\AppData` }}
+	on := notation.Convention{Windows: true, Home: `C:\Users\u`, Getenv: func(string) string { return `C:\Users\[u]\AppData` }}
 	for _, c := range []struct{ path, pattern, start, rest string }{
 		{"", `x\**\*.txt`, "", "x/**/*.txt"}, {"", `.\x\*.txt`, "", "x/*.txt"},
 		{"", `C:\proj\**\*.txt`, "C:/proj", "**/*.txt"}, {"", "C:/proj/*.txt", "C:/proj", "/*.txt"}, {"", `\\?\C:\proj\*.txt`, "C:/proj", "/*.txt"},
@@ -310,7 +310,7 @@ func TestStartOnWindows(t *testing.T) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
-	r := &finding{starts: []*access.File{{Target: &fsys.Target{Path: `C:\proj`}}}}
+	r := &finding{starts: []*access.AllowedFile{{Target: &fsys.Target{Path: `C:\proj`}}}}
 	all, err := globsOf(on, `src\*.{go,ts}, !C:\PROJ\gen\*.go,c:/proj/[ab]/*,~\x`)
 	for i := range all {
 		all[i] = r.globBelow(on, all[i])
@@ -343,7 +343,7 @@ func TestGapOfOneDocument(t *testing.T) {
 }
 
 func TestClosing(t *testing.T) {
-	r := &finding{Finder: &Finder{Documents: true}, tool: NameGrep, naming: naming{base: nativetest.Names("/w")}, budget: budget(toolcall.ClientLimits{}), starts: []*access.File{{Target: &fsys.Target{Path: "/w"}}}}
+	r := &finding{Finder: &Finder{Documents: true}, tool: NameGrep, naming: naming{base: nativetest.Names("/w")}, budget: budget(toolcall.ClientLimits{}), starts: []*access.AllowedFile{{Target: &fsys.Target{Path: "/w"}}}}
 	done := search.Coverage{Complete: true}
 	var folders []string
 	for i := range 20 {

@@ -46,7 +46,7 @@ func (f *Finder) Glob(ctx context.Context, call toolcall.Call, a *GlobArgs) tool
 
 // startOf splits a pattern that leads elsewhere, an absolute one or one with "..", into the
 // folder to start from and the rest. The rest holds in that folder, not at any depth.
-func startOf(on notation.System, dir, pattern string) (start, rest string) {
+func startOf(on notation.Convention, dir, pattern string) (start, rest string) {
 	pattern = cleanPattern(pattern)
 	absolute := path.IsAbs(pattern) || on.Windows && notation.OnDrive(pattern) || strings.HasPrefix(pattern, "~/")
 	if !absolute && !slices.Contains(strings.Split(pattern, "/"), "..") {

@@ -32,10 +32,10 @@ func main() {
 
 // attack does what a job's name says, and answers with the number of its error. A picture,
 // whatever it shows, opens a connection.
-func attack(t worker.Task) (worker.Result, error) {
+func attack(t worker.Task) (worker.HandlerResult, error) {
 	var where string
 	if t.Op != "picture" && json.Unmarshal(t.Params, &where) != nil {
-		return worker.Result{}, errors.New("the job names no place")
+		return worker.HandlerResult{}, errors.New("the job names no place")
 	}
 	var failed error
 	switch t.Op {
@@ -62,7 +62,7 @@ func attack(t worker.Task) (worker.Result, error) {
 	}
 	var number syscall.Errno
 	errors.As(failed, &number)
-	return worker.Result{Value: int(number)}, nil
+	return worker.HandlerResult{Value: int(number)}, nil
 }
 
 func call(number, argument uintptr) error {
