@@ -63,7 +63,7 @@ func callAll(cmd *cobra.Command, s process, a *app.App, args []string, asJSON bo
 	a.Languages.Close() // it would end before a server had anything to report
 	defer procgroup.OnFatalSignal(a.Hooks.Close)()
 	defer context.AfterFunc(cmd.Context(), a.Hooks.Close)() // an interrupted command does not wait for its hooks
-	session := a.Service.NewSession()
+	session := a.Service.NewSession("")
 	var ask func(message string) server.ConsentAnswer
 	if s.interactive {
 		ask = prompt(cmd.Context(), s.in, s.err)

@@ -26,6 +26,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/media"
 	"github.com/fsmcp/fsmcp/internal/media/decoder"
 	"github.com/fsmcp/fsmcp/internal/procgroup"
+	"github.com/fsmcp/fsmcp/internal/records"
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
@@ -71,6 +72,7 @@ type App struct {
 	settings *currentSettings
 	saver    *save.Saver
 	history  *history.Store
+	records  *records.Store // nil: none are kept
 	decoders decoders
 	idle     *idleTracker
 }
@@ -89,6 +91,7 @@ func New(o Options) (*App, error) {
 		Now:           time.Now,
 		Rand:          rand.Reader,
 	})
+	a.records = newRecords(current, a.saver, o.Log)
 	var marks reminders.TouchWatcher = &watch.Marks{Below: current.workspaceDirs}
 	if o.Watcher != nil {
 		marks = o.Watcher(marks)
@@ -97,7 +100,7 @@ func New(o Options) (*App, error) {
 	a.Hooks = hooks.New(hooks.Options{Dir: a.saver.StateDir})
 	a.Access = &access.Checker{Lexer: current.lexer, Resolver: fsys.NewResolver(), Policy: current.policy, Now: time.Now, Folders: current.folders}
 	a.Languages = current.newLanguageClient(a.Access, a.Hooks)
-	a.Service = tools.New(tools.Options{
+	parts := tools.Options{
 		Access:       a.Access,
 		Saver:        a.saver,
 		Counter:      tokens.Local{},
@@ -121,7 +124,11 @@ func New(o Options) (*App, error) {
 		}),
 		DrawFor:   o.Slowdown * media.DrawFor,
 		Clipboard: clipboard.New(clipboard.Of(runtime.GOOS, cfg.System().Getenv("WAYLAND_DISPLAY") != ""), current.programs(a.Hooks)),
-	})
+	}
+	if a.records != nil {
+		parts.Records = a.records
+	}
+	a.Service = tools.New(parts)
 	a.Service.Notify(cfg.Distrusted()...)
 	audit.notify, a.decoders.cache.notify, a.Languages.Notify = a.Service.Notify, a.Service.Notify, a.Service.Notify
 	a.idle = &idleTracker{workers: []*worker.Pool{a.decoders.pictures, a.decoders.pdfs, a.decoders.office, a.decoders.compiler}}
@@ -132,6 +139,7 @@ func New(o Options) (*App, error) {
 		Unoffered:  slices.DeleteFunc(settings.ToolNames(), func(name string) bool { return slices.Contains(cfg.Tools, name) }),
 		ReadOnly:   cfg.ReadOnly,
 		NewSession: a.Service.NewSession,
+		Getenv:     cfg.System().Getenv,
 		Schemas:    schemas.Files,
 		Facts:      a.Service.Facts(),
 		Workspace:  cfg.Workspace,
@@ -192,6 +200,9 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	go a.settings.watchFiles(ctx)
 	go a.compilePDFium(ctx)
 	err := a.Server.Serve(ctx, in, out)
+	if a.records != nil {
+		a.records.Close() // at once: some clients kill a server soon after they have closed its input
+	}
 	if err != nil {
 		a.log.Error().Err(err).Msg("serving ended")
 	}

@@ -131,6 +131,7 @@ var layers = map[string]layer{
 	"internal/logging":       {never: []ban{noProtocol, noProcess, noNet, noCommand, noWatch}},
 	"internal/watch":         {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog}},
 	"internal/audit":         {imports: []string{"internal/filelock"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
+	"internal/records":       {imports: []string{"internal/fsys", "internal/owndir", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/owndir":        {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/filelock":      {never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"internal/nameglob":      {never: pure()},

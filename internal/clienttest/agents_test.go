@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"github.com/fsmcp/fsmcp/internal/media/pdftest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // report returns a PDF whose second page has words and a drawing.
@@ -323,6 +324,31 @@ func runCodex(t *testing.T, model string, p plan) {
 		"-c", "model_provider=script", "-m", model, task))
 	if model == "gpt-5.5" && p.settings == general.settings { // scripts get ids of their own
 		joins(s, m)
+	}
+}
+
+// TestCodexResumes has a thread that was resumed change a file that it had read before the server
+// was started again.
+func TestCodexResumes(t *testing.T) {
+	shortrun.Leave(t, "Codex is started twice")
+	t.Parallel()
+	codex := codexProgram(t)
+	s := newSandbox(t, "SCRIPT_KEY=none")
+	add := s.config("codex").Command
+	s.run(codex, add[1:]...)
+	file := s.write("a.txt", []byte("one\n"))
+	steps := []step{{"Read", object{"file_path": file}}, {"Write", object{"file_path": file, "content": "two\n"}}}
+	for i, as := range [][]string{{"exec"}, {"exec", "resume", "--last"}} {
+		m := newModel(t, steps[:i+1])
+		out := s.try(codex, append(as, "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
+			"-c", `model_providers.script={name="script",base_url="`+m.url+`/v1",wire_api="responses",env_key="SCRIPT_KEY"}`,
+			"-c", "model_provider=script", "-m", "gpt-5.5", task)...)
+		if out.err != nil || len(m.latest.results) != i+1 {
+			t.Fatalf("Codex ended with %v, and the model was sent %d results:\n%s\n%s", out.err, len(m.latest.results), out.stdout, out.stderr)
+		}
+	}
+	if got := s.read("a.txt"); got != "two\n" {
+		t.Errorf("the thread that was resumed has not written: %q", got)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // claude returns Claude Code's program, and its environment.
@@ -50,6 +52,35 @@ func TestClaude(t *testing.T) {
 // byFlag takes the built-in tools away for one session.
 func byFlag(*sandbox) []string {
 	return []string{"--disallowedTools", "Read,Write,Edit,NotebookEdit"}
+}
+
+// TestClaudeResumes has a conversation that was resumed change a file that it had read before
+// the server was started again; a copy of it has to read the file first.
+func TestClaudeResumes(t *testing.T) {
+	shortrun.Leave(t, "Claude Code is started three times")
+	t.Parallel()
+	program, env := claude(t)
+	s := newSandbox(t, append(env, "ANTHROPIC_API_KEY=none")...)
+	s.fsmcp("config", "claude-code", "--write", "--dir", s.project)
+	file := s.write("a.txt", []byte("one\n"))
+	steps := []step{{"Read", object{"file_path": file}}, {"Write", object{"file_path": file, "content": "two\n"}}}
+	const id = "11111111-2222-4333-8444-555555555555"
+	run := func(steps []step, as ...string) string {
+		m := newModel(t, steps)
+		s.env = append(s.env, "ANTHROPIC_BASE_URL="+m.url)
+		out := s.try(program, append([]string{"-p", task, "--mcp-config", ".mcp.json", "--allowedTools", "mcp__fsmcp"}, as...)...)
+		if out.err != nil || len(m.latest.results) != len(steps) {
+			t.Fatalf("Claude Code ended with %v, and the model was sent %d results:\n%s\n%s", out.err, len(m.latest.results), out.stdout, out.stderr)
+		}
+		return m.latest.results[len(steps)-1].text
+	}
+	run(steps[:1], "--session-id", id)
+	if got := run(steps, "--resume", id, "--fork-session"); !strings.Contains(got, "has not been read yet") {
+		t.Errorf("a copy of the conversation was answered %q", got)
+	}
+	if got := run(steps, "--resume", id); !strings.Contains(got, "has been updated") || s.read("a.txt") != "two\n" {
+		t.Errorf("the conversation that was resumed was answered %q", got)
+	}
 }
 
 func runClaude(t *testing.T, p plan, without func(*sandbox) []string) {

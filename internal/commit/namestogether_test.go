@@ -102,7 +102,7 @@ func newWorld(t *testing.T, plain bool, options ...func(*save.Options)) *oneWorl
 		Preferences: func() tools.Preferences { return tools.Preferences{} },
 		History:     recorder, Audit: noAudit{}, Now: time.Now, Hooks: w,
 	})
-	w.call.Session = w.service.NewSession()
+	w.call.Session = w.service.NewSession("")
 	return w
 }
 

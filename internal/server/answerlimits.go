@@ -1,10 +1,6 @@
 package server
 
-import (
-	"strings"
-
-	"github.com/fsmcp/fsmcp/internal/toolcall"
-)
+import "github.com/fsmcp/fsmcp/internal/toolcall"
 
 // answerLimits holds what each client passes on to its model of one answer, by the beginning of
 // clientInfo.name in lower case, with "-" for blanks. Each fact has its source: a
@@ -96,13 +92,10 @@ func (s *Server) limitsFor(client string) toolcall.ClientLimits {
 	return s.opts.Limits(client, limits)
 }
 
-// knownLimits finds a client in the table. A row matches if the name is equal, or goes on
-// with something that is no letter.
+// knownLimits finds a client in the table.
 func knownLimits(client string) toolcall.ClientLimits {
-	client = strings.ReplaceAll(strings.ToLower(client), " ", "-")
 	for _, c := range answerLimits {
-		rest, ok := strings.CutPrefix(client, c.name)
-		if ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+		if isClient(client, c.name) {
 			return c.limits
 		}
 	}

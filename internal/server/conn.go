@@ -27,6 +27,7 @@ type conn struct {
 	out      *output
 	pool     *schedule.Pool
 	sessions *sessions // used by the reader only
+	launched string    // the conversation for which Claude Code has started the server, or ""
 	peer     peer      // used by the reader only
 	methods  methods
 	requests requests
@@ -126,6 +127,7 @@ func (s *Server) connect(ctx context.Context, in io.Reader, out io.Writer) *read
 		out:      &output{Outbox: wire.NewOutbox(out)},
 		pool:     schedule.New(s.opts.bounds.Bounds),
 		sessions: newSessions(s.opts.NewSession),
+		launched: launched(s.opts.Getenv),
 	}
 	c.methods = methods{Server: s, out: c.out, peer: &c.peer}
 	c.dialogue.conn, c.roots.conn = c, c
@@ -210,16 +212,18 @@ func (c *conn) call(m wire.Message, size int, to replies, here bool) (own *job) 
 	if modern != nil {
 		j.meta, j.roots = c.info, modern.Roots != nil
 	}
+	client := c.limits(&meta)
+	session := c.session(&meta, client.Name)
 	args, remark, refused := sp.Decode(m.Args)
 	if refused != nil {
-		c.refused(sp, nil, toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id)}, 0, refused)
+		c.refused(sp, nil, toolcall.Call{Session: session, ID: meta.CallID(j.id)}, 0, refused)
 		c.settle(j, refused, true)
 		return nil
 	}
 	j.args = args
 	j.Key = wire.IDKey(j.id)
 	j.thread = string(meta.Thread)
-	j.call = toolcall.Call{Session: c.sessions.of(meta.Thread), ID: meta.CallID(j.id), Client: c.limits(&meta), Remark: remark}
+	j.call = toolcall.Call{Session: session, ID: meta.CallID(j.id), Client: client, Remark: remark}
 	if modern != nil {
 		j.asks, j.retry = asks(modern), retryOf(&m)
 	} else if j.asks = asks(&c.peer.capabilities); j.asks {

@@ -464,7 +464,7 @@ func cancelled(id json.RawMessage) bool {
 // A person at a terminal is asked, too.
 func TestCallAsks(t *testing.T) {
 	s := newFake(t, &fakes{rule: "R"}, nil)
-	session := s.opts.NewSession()
+	session := s.opts.NewSession("")
 	var said []ConsentAnswer
 	ask := func(message string) ConsentAnswer {
 		if message != "Read /ask/f?\nRule: R" {

@@ -228,7 +228,7 @@ func newFake(tb testing.TB, f *fakes, change func(*Options)) *Server {
 		Facts:      map[string]string{"maxFileBytes": "256KB", "maxOutputTokens": "25,000", "pdf": ""},
 		Version:    "test",
 		Tools:      f.tools(),
-		NewSession: func() *toolcall.Session { return new(toolcall.Session) },
+		NewSession: func(string) *toolcall.Session { return new(toolcall.Session) },
 		Sent:       f.sent,
 		Refused:    func(string, string, toolcall.Call, time.Duration, *toolcall.Result) {},
 		ParseFile:  func(raw string) toolcall.FileArgument { return toolcall.FileArgument{Key: filepath.Clean(raw)} },

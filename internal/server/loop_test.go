@@ -716,7 +716,7 @@ func (w *client) rest2() []string {
 
 func TestCallOutsideAConnection(t *testing.T) {
 	s := newFake(t, &fakes{}, nil)
-	call := toolcall.Call{Session: s.opts.NewSession()}
+	call := toolcall.Call{Session: s.opts.NewSession("")}
 	r, err := s.Call(context.Background(), call, "Read", []byte(` {"file_path":"/f"} `), nil)
 	if err != nil || !strings.Contains(string(EncodeResult(r)), `\"file_path\":\"/f\"`) {
 		t.Error(r, err)

@@ -43,8 +43,12 @@ type Options struct {
 	Unoffered []string
 	// ReadOnly reports that the user wants only tools that change nothing.
 	ReadOnly bool
-	// NewSession starts the memory of one conversation.
-	NewSession func() *toolcall.Session
+	// NewSession starts the memory of one conversation. name is the same for a conversation
+	// after a restart, and no other has it; "" if it has no such name.
+	NewSession func(name string) *toolcall.Session
+	// Getenv returns a variable of the server's environment, by which some clients name their
+	// conversation; nil: there are none.
+	Getenv func(string) string
 	// Schemas holds NAME.json and NAME.md of each tool.
 	Schemas fs.FS
 	// Facts maps names in braces to their text in descriptions. {name:TEXT} is TEXT if there

@@ -112,6 +112,7 @@ type Config struct {
 	History            History
 	Hooks              Hooks
 	Hints              bool
+	Persist            bool // what a conversation was shown outlives the process
 	Clipboard          bool // Read of "clipboard:" reads the clipboard
 	LSP                LSP
 	AuditFile          string   // absolute; empty: none

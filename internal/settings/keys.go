@@ -89,6 +89,7 @@ var (
 	keyAskTimeout      = &key{path: "ask.timeout", setBy: trusted, take: takeTimeout, want: `a length of time up to an hour, such as "50s"`}
 	keyLog             = &key{path: "log", setBy: userOnly, take: takeText, want: "the name of a file", none: true}
 	keyHints           = &key{path: "hints", setBy: anyone, take: takeBool, want: "true or false"}
+	keyPersist         = &key{path: "state.persist", setBy: userOnly, take: takeBool, want: "true or false"}
 	keyClipboard       = &key{path: "clipboard", setBy: userOnly, take: takeBool, want: "true or false"}
 	keyLSP             = &key{path: "lsp", setBy: userOnly, take: takeLSP, want: `"off", "auto" or an object as {"NAME": {"command": ["PROGRAM"], "extensions": {".x": "LANGUAGE"}, "rootMarkers": ["FILE"]}}`}
 	keyTools           = &key{path: "tools", setBy: lower, take: takeTools, want: `a list of tools and sets of tools, such as ["Read", "Grep"], ["read-only"] or ["all"]`}
@@ -116,7 +117,7 @@ var (
 func keys() []*key {
 	return []*key{
 		keyGate, keyWhenChanged, keyStrip, keyOverlong, keyDedup, keyHardLinks, keyDurability, keyMaxTokens, keyMaxBytes, keyClients, keyTokensAPI, keyAskTimeout, keyLog,
-		keyHints, keyClipboard, keyLSP, keyTools, keyAuditFile, keyAuditNeeded, keyHistoryEnabled, keyHistoryRequired, keyHistoryMaxSize, keyHistoryMaxAge,
+		keyHints, keyPersist, keyClipboard, keyLSP, keyTools, keyAuditFile, keyAuditNeeded, keyHistoryEnabled, keyHistoryRequired, keyHistoryMaxSize, keyHistoryMaxAge,
 		keyHistoryExclude, keyImageTokens, keySentSide, keyMegapixels, keyImageSide, keyImageDecoded, keyPDFMode, keyPDFImages, keyPDFClients, keyPDFWarm,
 		keyHooksBefore, keyHooksAfter,
 	}

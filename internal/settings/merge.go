@@ -57,6 +57,7 @@ func (m *merger) merge(workspace []string) Config {
 		History:            m.history(),
 		Hooks:              Hooks{Before: m.hooksOf(keyHooksBefore), After: m.hooksOf(keyHooksAfter)},
 		Hints:              pick(m, keyHints, true),
+		Persist:            pick(m, keyPersist, true),
 		Clipboard:          pick(m, keyClipboard, false),
 		LSP:                pick(m, keyLSP, LSP{}),
 		AuditFile:          m.file(keyAuditFile),

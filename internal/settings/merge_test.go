@@ -59,6 +59,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		{keyLSP.path, `"auto"`, notProject, func(c Config) bool { return c.LSP.Auto }},
 		{keyLSP.path, `{"gopls": {}}`, notProject, func(c Config) bool { return len(c.LSP.Servers) == 1 && !c.LSP.Off() }},
 		{keyHints.path, `false`, always, func(c Config) bool { return !c.Hints }},
+		{keyPersist.path, `false`, notProject, func(c Config) bool { return !c.Persist }},
 		{keyHistoryEnabled.path, `false`, withTrust, func(c Config) bool { return !c.History.Enabled }},
 		{keyHistoryMaxSize.path, `0`, withTrust, func(c Config) bool { return !c.History.Enabled }},
 		{keyHistoryRequired.path, `false`, withTrust, func(c Config) bool { return !c.History.Required }},
@@ -104,7 +105,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		}
 	}
 	for _, path := range known() {
-		if isGroup := path == keyPermissions || strings.Contains("edit read limits tokens ask history audit images pdf hooks", path); !isGroup && !covered[path] {
+		if isGroup := path == keyPermissions || strings.Contains("edit read limits tokens ask history audit images pdf hooks state", path); !isGroup && !covered[path] {
 			t.Errorf("%s has no row", path)
 		}
 	}

@@ -275,6 +275,7 @@ func values() map[string]struct {
 			`{"url": "http://a", "key": "k", "model": "m"}`, `{"url": "http://localhost@a", "key": "k", "model": "m"}`, `{"url": "http://localhost.a", "key": "k", "model": "m"}`, `{"url": "https://", "key": "k", "model": "m"}`, `"https://a"`}},
 		keyAskTimeout.path: {map[string]any{`"50s"`: 50 * time.Second, `"1m30s"`: 90 * time.Second, `"1h"`: time.Hour}, []string{"50", `"50"`, `"-5s"`, `""`, "null"}},
 		keyHints.path:      yes,
+		keyPersist.path:    yes,
 		keyClipboard.path:  yes,
 		keyLSP.path: {map[string]any{
 			`"off"`: LSP{}, `"auto"`: LSP{Auto: true, From: "/f"}, "{}": LSP{},

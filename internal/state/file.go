@@ -144,12 +144,12 @@ func (f *KnownFile) stamped(rec Record) Record {
 			rec.views = nil
 		}
 	}
-	rec.Older = rec.Text == nil && len(rec.Parts) > 0 && (rec.Older || !rec.Stamp.Same(f.Stamp))
+	rec.Older = rec.Text == nil && rec.All == Sum{} && len(rec.Parts) > 0 && (rec.Older || !rec.Stamp.Same(f.Stamp))
 	if len(f.Raw) <= KeepText && rec.Text == nil {
 		rec.Parts, rec.Reported = unproven(rec.Shown()), unproven(rec.ReportedSpans())
 		rec.Text = f.Raw
 	}
-	if f.Notebook {
+	if rec.All = (Sum{}); f.Notebook {
 		rec.All = f.Sum()
 	}
 	rec.Stamp, rec.Settled, rec.Enc = f.Stamp, f.Settled, text.Encoding{}

@@ -44,6 +44,15 @@ type Sum [32]byte
 // MarshalText writes a hash in hexadecimal digits.
 func (s Sum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
+// UnmarshalText reads what MarshalText writes.
+func (s *Sum) UnmarshalText(b []byte) error {
+	if len(b) != hex.EncodedLen(len(s)) {
+		return hex.ErrLength
+	}
+	_, err := hex.Decode(s[:], b)
+	return err
+}
+
 // Record tells what was shown of one file. Records are values: change a copy and Put
 // it.
 type Record struct {
@@ -62,7 +71,8 @@ type Record struct {
 	// it allows; nil otherwise.
 	Text []byte
 	// All is the hash of all bytes of a notebook: its cells are shown, but a change of them
-	// replaces other bytes, too, and finds them by their number. Zero for other files.
+	// replaces other bytes, too, and finds them by their number. Of another file it stands for
+	// the text that an earlier process knew; else it is zero.
 	All Sum
 	// Reported are parts that only a reminder has shown. Another agent may have read the
 	// reminder, so they only let through an Edit that repeats their text.
@@ -177,6 +187,11 @@ type Files struct {
 	calls int
 	now   func() time.Time
 	locks keylock.Locks // of paths
+
+	// For records that outlive the process, see Keep.
+	load    func() map[string]Record
+	changed func()
+	touched map[string]struct{}
 }
 
 type entry struct {
@@ -215,6 +230,7 @@ func (f *Files) CountCall() {
 func (f *Files) Get(path string) (Record, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.loaded()
 	el, ok := f.byKey[path]
 	if !ok {
 		return Record{}, false
@@ -241,6 +257,8 @@ func (f *Files) Put(path string, rec Record) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.loaded()
+	f.touch(path)
 	el, ok := f.byKey[path]
 	if !ok {
 		el = f.used.PushFront(&entry{path: path})
@@ -257,6 +275,7 @@ func (f *Files) Put(path string, rec Record) {
 func (f *Files) Below(path string) (paths []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.loaded()
 	for p := range f.byKey {
 		if fsys.Within(path, p) {
 			paths = append(paths, p)
@@ -270,7 +289,9 @@ func (f *Files) Below(path string) (paths []string) {
 func (f *Files) Forget(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.loaded()
 	if el, ok := f.byKey[path]; ok {
+		f.touch(path)
 		f.drop(el)
 	}
 }

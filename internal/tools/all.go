@@ -12,6 +12,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/reminders"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/search"
+	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools/find"
@@ -62,6 +63,15 @@ type Options struct {
 	DrawFor time.Duration
 	// Clipboard reads the clipboard if the preferences let it.
 	Clipboard Clipboard
+	// Records keeps what a conversation with a name was shown; nil: nothing is kept.
+	Records Records
+}
+
+// Records keeps what conversations were shown over a restart.
+type Records interface {
+	// Keep has the records of a conversation begin with those that were kept under its name,
+	// and keeps them from now on.
+	Keep(name string, files *state.Files)
 }
 
 // Service gives the server the tools and conversations, and hears from it which answers are
@@ -79,6 +89,7 @@ type Service struct {
 	reminders   *reminders.Service
 	notices     *toolcall.Notices
 	servers     commit.LanguageServers
+	records     Records
 }
 
 // New builds a Service of its parts. It touches no file.
@@ -91,6 +102,7 @@ func New(o Options) *Service {
 		auditor:     &toolcall.Auditor{Logger: o.Audit, Now: o.Now},
 		notices:     &toolcall.Notices{},
 		servers:     o.Servers,
+		records:     o.Records,
 	}
 	searched := search.Options{Checker: o.Access}
 	if o.PDFs {
@@ -138,9 +150,14 @@ func (s *Service) Tools(names ...string) []Tool {
 	return slices.DeleteFunc(slices.Clone(s.tools), func(t Tool) bool { return !slices.Contains(names, t.Name) })
 }
 
-// NewSession starts a conversation that has been shown nothing.
-func (s *Service) NewSession() *toolcall.Session {
-	return toolcall.NewSession(s.now, s.reminders)
+// NewSession starts a conversation that has been shown nothing, or, if it has a name, what was
+// kept of it.
+func (s *Service) NewSession(name string) *toolcall.Session {
+	session := toolcall.NewSession(s.now, s.reminders)
+	if name != "" && s.records != nil {
+		s.records.Keep(name, session.Files)
+	}
+	return session
 }
 
 // Facts returns the facts on this installation for the descriptions of tools: the bounds of

@@ -76,7 +76,7 @@ func TestNotebookEditsAtOnceLoseNothing(t *testing.T) {
 	for i := range cells {
 		other := *b
 		if i%2 == 1 { // every second one is a conversation of its own
-			other.call.Session = b.service.NewSession()
+			other.call.Session = b.service.NewSession("")
 		}
 		all.Go(func() {
 			other.run(&ReadArgs{FilePath: p})

@@ -97,7 +97,7 @@ func TestReminderOfEachConversation(t *testing.T) {
 	w := &handed{room: 8}
 	b.service.reminders.Watcher = w
 	file := b.put("f", "one\n")
-	first, second := b.call, toolcall.Call{Session: b.service.NewSession()}
+	first, second := b.call, toolcall.Call{Session: b.service.NewSession("")}
 	for _, c := range []toolcall.Call{first, second} {
 		b.call = c
 		b.ok(&ReadArgs{FilePath: file})

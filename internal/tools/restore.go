@@ -50,7 +50,7 @@ func (s *Service) Restore(ctx context.Context, r Restoring) (*toolcall.Result, e
 
 // restoring is a user's call that restores a change of a file.
 func (s *Service) restoring(path string) toolcall.Call {
-	return toolcall.Call{Session: s.NewSession(), Consent: toolcall.Consented(), Restoring: true, File: s.ParseFile(path)}
+	return toolcall.Call{Session: s.NewSession(""), Consent: toolcall.Consented(), Restoring: true, File: s.ParseFile(path)}
 }
 
 // restorer plans a restore.

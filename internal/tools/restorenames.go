@@ -163,7 +163,7 @@ func (r restoringNames) keep(item RemovedItem, remains save.Remains) (*history.M
 		return nil, err
 	}
 	return r.service.committer.History.Keep(r.ctx, history.PendingChange{
-		Names: []string{item.Path}, Session: r.service.NewSession().ID, Tool: history.ToolRestore, Call: item.ID,
+		Names: []string{item.Path}, Session: r.service.NewSession("").ID, Tool: history.ToolRestore, Call: item.ID,
 		Splices: []span.Splice{{New: content}},
 	})
 }
@@ -203,7 +203,7 @@ func (s *Service) MoveBack(ctx context.Context, id, from, to string, dry bool) (
 	}
 	defer names.Close()
 	mark, err := s.committer.History.Keep(ctx, history.PendingChange{
-		Names: []string{from}, Session: s.NewSession().ID, Tool: history.ToolRestore, Call: id, Operation: history.OpMove, To: to, Stamp: a.Stamp,
+		Names: []string{from}, Session: s.NewSession("").ID, Tool: history.ToolRestore, Call: id, Operation: history.OpMove, To: to, Stamp: a.Stamp,
 	})
 	if err != nil {
 		return false, err

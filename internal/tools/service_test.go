@@ -82,7 +82,7 @@ func (noAudit) Log(toolcall.Event)         {}
 func (b *bench) with(change func(*Options)) {
 	change(&b.options)
 	b.service = New(b.options)
-	b.call.Session = b.service.NewSession()
+	b.call.Session = b.service.NewSession("")
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }

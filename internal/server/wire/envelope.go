@@ -146,7 +146,8 @@ func IDKey(id []byte) string {
 // CallMeta holds the members of a request's _meta that fsmcp uses.
 type CallMeta struct {
 	Progress     []byte // the token, as written
-	Thread       []byte // the client's name of its conversation, as written
+	Thread       []byte // the client's name of its conversation, as written; nil: it names none
+	ThreadKey    string // the member of _meta that names it
 	call         string // the client's own id of the tool call, as its transcript has it
 	Version      string
 	ClientInfo   []byte
@@ -198,9 +199,9 @@ func (m *CallMeta) parse(object []byte) {
 			if GoodID(v.Raw) { // the server sends it back
 				m.Progress = v.Raw
 			}
-		case `"threadId"`:
-			if v.Kind == String || v.Kind == Number {
-				m.Thread = v.Raw
+		case `"threadId"`, `"vscode.conversationId"`, `"agent-session-id"`: // Codex; VS Code; goose
+			if key := string(name[1 : len(name)-1]); (v.Kind == String || v.Kind == Number) && key >= m.ThreadKey {
+				m.Thread, m.ThreadKey = v.Raw, key // of several the same one, in whatever order
 			}
 		case `"claudecode/toolUseId"`, `"callId"`: // Claude Code; Codex
 			if id := v.Text(); id != "" && len(id) <= maxCallID {

@@ -89,6 +89,16 @@ var sets = [...]struct {
 // String is the lower-case name, such as "windows-1252".
 func (c Charset) String() string { return sets[c].name }
 
+// Named returns the charset with a lower-case name.
+func Named(name string) (set Charset, ok bool) {
+	for i := range sets {
+		if sets[i].name == name {
+			return Charset(i), true
+		}
+	}
+	return 0, false
+}
+
 // Wide reports a charset of 16-bit units.
 func (c Charset) Wide() bool { return c == UTF16LE || c == UTF16BE }
 
