@@ -102,19 +102,34 @@ type windowsHelper struct {
 
 func (p winePlace) helper(t *testing.T) windowsHelper {
 	t.Helper()
+	h, end := p.startHelper(t)
+	t.Cleanup(end)
+	return h
+}
+
+// startHelper starts a helper; end ends it and waits for that.
+func (p winePlace) startHelper(t *testing.T) (h windowsHelper, end func()) {
+	t.Helper()
 	cmd := p.wine.Command(p.home, p.wine.Helper(), "serve")
 	in, err := cmd.StdinPipe()
 	must(t, err)
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	t.Cleanup(func() {
+	return windowsHelper{t, in, bufio.NewReader(out)}, func() {
 		in.Close()
 		timer := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		timer.Stop()
-	})
-	return windowsHelper{t, in, bufio.NewReader(out)}
+	}
+}
+
+// want is do for a line that has to be obeyed.
+func (h windowsHelper) want(format string, words ...any) {
+	h.t.Helper()
+	if got := h.do(format, words...); !strings.HasPrefix(got, "ok") {
+		h.t.Fatalf(format+": %s", append(words, got)...)
+	}
 }
 
 func (h windowsHelper) do(format string, words ...any) string {

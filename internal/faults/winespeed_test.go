@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,9 +14,12 @@ import (
 )
 
 // TestWineSpeed prints how long the program for Windows takes under Wine beside a small
-// program in Go that does the same without any care: it starts, reads a file, or reads it,
-// changes a byte, writes a new file, syncs it and renames it. The aim is twice as long. A
-// loaded machine makes the figures worthless, so that only ten times is an error.
+// program in Go that takes the steps which fsmcp promises, each once (small in the helper): it
+// starts and looks at the workspace and the settings; or goes down a name, finds the final one,
+// and reads the file while it does not change; or does that under a lock, keeps the old bytes,
+// and replaces the file with its metadata, flushed, by one rename or two. The aim is twice as
+// long. Both take turns, so that other work on the machine slows both; more than three times
+// is an error.
 func TestWineSpeed(t *testing.T) {
 	if os.Getenv("FSMCP_WINE") != "all" {
 		t.Skip("make wine compares times")
@@ -33,7 +35,7 @@ func TestWineSpeed(t *testing.T) {
 			mark = "  OVER"
 		}
 		report(t, "%-12s fsmcp %8.2f ms, small program %8.2f ms, %5.2f x (aim 2)%s", what, a.Seconds()*1e3, b.Seconds()*1e3, ratio, mark)
-		if ratio > 10 {
+		if ratio > 3 {
 			t.Errorf("%s: %.1f x", what, ratio)
 		}
 	}
@@ -46,13 +48,16 @@ func TestWineSpeed(t *testing.T) {
 	for range 7 {
 		own = append(own, timed(func() { s := p.serve(t, winetest.Name(p.ws)); s.end() }))
 		other = append(other, timed(func() {
-			_ = p.wine.Command(p.home, p.wine.Helper(), "nothing").Run()
+			h, end := p.startHelper(t)
+			h.want("begin %s", winetest.Name(p.ws))
+			end()
 		}))
 	}
 	row("start, end", own, other)
 	s := p.serve(t, winetest.Name(p.ws))
 	defer s.end()
 	h := p.helper(t)
+	h.want("begin %s", winetest.Name(p.ws))
 	for _, size := range []int{1 << 10, 10 << 20} {
 		label := fmt.Sprintf("%d KB", size>>10)
 		body := bytes.Repeat([]byte("a line of the file that both programs read and edit, 64 bytes..\n"), size/64)
@@ -64,7 +69,7 @@ func TestWineSpeed(t *testing.T) {
 		mustCall(t, s.Client, "Read", args{"file_path": nameA, "limit": 5})
 		for i := range 15 {
 			own = append(own, timed(func() { mustCall(t, s.Client, "Read", args{"file_path": nameA, "limit": 5, "offset": 2 + i}) }))
-			other = append(other, timed(func() { h.do("read %s", nameB) }))
+			other = append(other, timed(func() { h.want("read 0 %s", nameB) }))
 		}
 		row("Read "+label, own, other)
 		own, other = nil, nil
@@ -72,11 +77,7 @@ func TestWineSpeed(t *testing.T) {
 			own = append(own, timed(func() {
 				mustCall(t, s.Client, "Edit", args{"file_path": nameA, "old_string": fmt.Sprintf("count %d.", i), "new_string": fmt.Sprintf("count %d.", i+1)})
 			}))
-			other = append(other, timed(func() {
-				if got := h.do("edit %s", nameB); !strings.HasPrefix(got, "ok") {
-					t.Fatal(got)
-				}
-			}))
+			other = append(other, timed(func() { h.want("edit %d %s", i, nameB) }))
 		}
 		row("Edit "+label, own, other)
 	}

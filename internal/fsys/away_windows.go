@@ -13,3 +13,13 @@ func awayBySystem(info fs.FileInfo) bool {
 	data, ok := info.Sys().(*syscall.Win32FileAttributeData)
 	return ok && data.FileAttributes&awayAttributes != 0
 }
+
+// attributesOf is the part of a FileInfo that isAway asks for.
+type attributesOf struct {
+	fs.FileInfo
+	name string
+	data syscall.Win32FileAttributeData
+}
+
+func (a *attributesOf) Name() string { return a.name }
+func (a *attributesOf) Sys() any     { return &a.data }

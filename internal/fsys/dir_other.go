@@ -1,4 +1,4 @@
-//go:build !linux || fsys_portable
+//go:build !windows && (!linux || fsys_portable)
 
 package fsys
 
@@ -21,33 +21,11 @@ func (t *Target) openDir() (*Dir, error) {
 	if t.pin.closed {
 		return nil, fs.ErrClosed
 	}
-	root, err := openRoot(t.Path)
+	root, err := os.OpenRoot(t.Path)
 	if root, err = sameRoot(root, err, t.pin.info); err != nil {
 		return nil, err
 	}
 	return &Dir{root}, nil
-}
-
-// openRoot opens a folder. (On Windows os.OpenRoot does not share deletion: the folder, and
-// those above it, could not be renamed for as long as it is open. A folder that is opened in
-// another one is shared.)
-func openRoot(name string) (*os.Root, error) {
-	root, err := os.OpenRoot(name)
-	if err != nil || !onWindows {
-		return root, err
-	}
-	defer root.Close()
-	return root.OpenRoot(".")
-}
-
-// lstatIn looks at a name of an open folder. (On Windows os.Root opens the file for that in a
-// way that a program can exclude; the look by the whole name cannot be excluded.)
-func lstatIn(root *os.Root, name string) (fs.FileInfo, error) {
-	info, err := root.Lstat(name)
-	if onWindows && errors.Is(err, errSharing) {
-		return os.Lstat(filepath.Join(root.Name(), name))
-	}
-	return info, err
 }
 
 // sameRoot returns a folder that was opened as root, or closes it with ErrMoved if it is not
@@ -98,7 +76,7 @@ func (d *Dir) open(name string) (*File, error) { return d.openIf(name, false) }
 
 // openIf opens a file. Its content is fetched from elsewhere only if fetch says so.
 func (d *Dir) openIf(name string, fetch bool) (*File, error) {
-	before, err := lstatIn(d.root, name)
+	before, err := d.root.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +106,7 @@ func (d *Dir) openIf(name string, fetch bool) (*File, error) {
 }
 
 func (d *Dir) stat(name string) (Stamp, Kind, error) {
-	info, err := lstatIn(d.root, name)
+	info, err := d.root.Lstat(name)
 	if err != nil {
 		return Stamp{}, Missing, err
 	}
@@ -160,16 +138,3 @@ func (d *Dir) Each(f func(name string, kind Kind) bool) error {
 		}
 	}
 }
-
-func kindOfMode(mode fs.FileMode) Kind {
-	switch {
-	case mode.IsDir():
-		return Directory
-	case mode.IsRegular():
-		return Regular
-	}
-	return Special
-}
-
-// isAway reports whether the content of a file is not on this machine. It is replaced in tests.
-var isAway = awayBySystem

@@ -34,4 +34,4 @@ func (f *File) pread(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-func (f *File) stamp() (Stamp, error) { return StampOf(f.file) }
+func (f *File) stamp() (Stamp, error) { return stampAgain(f.file, f.opened) }

@@ -48,27 +48,34 @@ func (here lookup) close() {}
 
 // pinFolder notes the folder in which a name is missing, and returns its true name.
 func (t *Target) pinFolder(s lookup) string {
-	_, t.pin.deepest, _ = t.pin.trueName(s.done)
+	t.pin.above, t.pin.deepest, _ = t.pin.trueName(s.done)
 	return t.pin.deepest
 }
 
-// lookUp goes down a name one segment at a time and follows nothing.
+// lookUp goes down a name one segment at a time and follows nothing. The root of a drive, which
+// has to be opened for that, is looked at only if nothing is found in it.
 func (r *Resolver) lookUp(name string, _ bool) (lookup, error) {
 	root := rootOf(name, onWindows)
-	info, err := os.Lstat(root)
-	if err != nil {
-		return lookup{}, err
+	here := lookup{done: root}
+	if todo := name[len(root):]; todo == "" || !onWindows {
+		info, err := os.Lstat(root)
+		if err != nil {
+			return lookup{}, err
+		}
+		here.spot = info
 	}
-	here := lookup{spot: info, done: root}
 	for todo := name[len(root):]; todo != ""; {
 		segment, rest, _ := strings.Cut(todo, string(separator(onWindows)))
-		if !here.spot.IsDir() {
+		if here.spot != nil && !here.spot.IsDir() {
 			return lookup{}, fault("resolve", here.done, ErrNotDir)
 		}
 		if segment == ".." {
 			return lookup{end: atParent, done: here.done, rest: rest}, nil
 		}
 		below, err := here.enter(segment, rest)
+		if err == nil && below.end == atNothing && here.spot == nil {
+			_, err = os.Lstat(root) // there may be no such drive
+		}
 		if err != nil || below.end != atObject {
 			return below, err
 		}

@@ -1,4 +1,4 @@
-//go:build !linux || fsys_portable
+//go:build !windows && (!linux || fsys_portable)
 
 package fsys
 
@@ -13,6 +13,7 @@ type pin struct {
 	trueName trueNamer
 	info     fs.FileInfo // of what exists
 	deepest  string      // for Missing: the deepest existing folder
+	above    Stamp       // of that folder
 	folder   *os.Root    // nil until asked for
 	closed   bool
 }
@@ -81,7 +82,7 @@ func (t *Target) ParentRoot() (*os.Root, error) {
 	if name == "" {
 		return nil, fault("open", t.Path, fs.ErrNotExist) // resolving failed
 	}
-	folder, err := openRoot(name)
+	folder, err := os.OpenRoot(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault("open", name, ErrMoved)
 	}
@@ -100,7 +101,7 @@ func (t *Target) proveHolds(folder *os.Root) error {
 	if t.pin.info == nil || t.Path == rootOf(t.Path, onWindows) {
 		return nil
 	}
-	info, err := lstatIn(folder, t.Base())
+	info, err := folder.Lstat(t.Base())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, t.pin.info) {
 		return ErrMoved
 	}

@@ -21,7 +21,7 @@ type trueNamer func(name string) (Stamp, string, error)
 // TrueName returns the true name of what an absolute name without links names, or the name itself
 // if nothing is there.
 func TrueName(name string) string {
-	_, known, err := systemNamer(name)
+	known, err := systemName(name)
 	if err != nil {
 		return name
 	}

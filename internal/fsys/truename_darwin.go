@@ -61,3 +61,9 @@ func openedName(name string, looked Stamp) (path string, ok bool) {
 	path = string(buf[:max(bytes.IndexByte(buf, 0), 0)])
 	return path, path != "" && path[0] == '/'
 }
+
+// systemName is systemNamer without the stamp.
+func systemName(name string) (string, error) {
+	_, known, err := systemNamer(name)
+	return known, err
+}

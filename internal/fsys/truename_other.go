@@ -3,3 +3,9 @@
 package fsys
 
 func systemNamer(name string) (Stamp, string, error) { return asSpelt(name) }
+
+// systemName is systemNamer without the stamp.
+func systemName(name string) (string, error) {
+	_, known, err := systemNamer(name)
+	return known, err
+}

@@ -1,6 +1,7 @@
 package fsys
 
 import (
+	"os"
 	"strings"
 
 	"golang.org/x/sys/windows"
@@ -26,14 +27,29 @@ func systemNamer(name string) (Stamp, string, error) {
 	if err != nil {
 		return stamp, name, err
 	}
+	return stamp, trueNameOf(f, name), nil
+}
+
+// systemName is systemNamer without the stamp.
+func systemName(name string) (string, error) {
+	f, err := openForAttributes(name)
+	if err != nil {
+		return name, err
+	}
+	defer f.Close()
+	return trueNameOf(f, name), nil
+}
+
+// trueNameOf returns the final name of a file that was opened by a name.
+func trueNameOf(f *os.File, name string) string {
 	handle := windows.Handle(f.Fd())
 	if path, ok := finalName(handle, nameNormalized); ok {
-		return stamp, path, nil
+		return path
 	}
 	if path, ok := finalName(handle, nameOpened); ok {
 		name = path
 	}
-	return stamp, bySteps(name, true, longName), nil
+	return bySteps(name, true, longName)
 }
 
 // finalName returns the name of an open object, if it has one on a drive.

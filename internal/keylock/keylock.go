@@ -21,14 +21,20 @@ type lock struct {
 }
 
 // Lock waits until the key is free and returns the function that frees it. It fails only
-// with ctx's error.
+// with ctx's error, and a key that is free is locked even if ctx is done.
 func (l *Locks) Lock(ctx context.Context, key string) (unlock func(), err error) {
 	l.mu.Lock()
 	k := l.addUser(key)
 	l.mu.Unlock()
+	unlock = func() { <-k.held; l.removeUser(key, k) }
 	select {
 	case k.held <- struct{}{}:
-		return func() { <-k.held; l.removeUser(key, k) }, nil
+		return unlock, nil
+	default:
+	}
+	select {
+	case k.held <- struct{}{}:
+		return unlock, nil
 	case <-ctx.Done():
 		l.removeUser(key, k)
 		return nil, ctx.Err()

@@ -118,3 +118,17 @@ func TestLockAllNeverWaitsInACircle(t *testing.T) {
 		t.Errorf("%d keys left behind", len(f.users))
 	}
 }
+
+// A caller whose context has ended meanwhile still gets a key that is free.
+func TestFreeKeyIsLockedAfterTheTimeout(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var f Locks
+	for range 100 {
+		done, err := f.Lock(ctx, "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+	}
+}

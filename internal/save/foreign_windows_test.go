@@ -136,7 +136,7 @@ func TestTargetHoldsNothing(t *testing.T) {
 	d := newTestFolder(t)
 	path := d.put("f", "old")
 	file := target(t, path)
-	if _, err := file.ParentRoot(); err != nil {
+	if _, _, err := file.ParentID(); err != nil {
 		t.Fatal(err)
 	}
 	h, err := openForeign(path, windows.GENERIC_WRITE|windows.DELETE, shareDel)

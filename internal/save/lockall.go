@@ -92,15 +92,15 @@ func (l *Locks) Unlock() { l.unlock() }
 // order. all stands for every stripe. A caller that waits in one of the three holds nothing
 // that comes later, so no two callers wait for each other.
 func (s *Saver) lockKeys(ctx context.Context, keys []stripedKey, all bool) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.o.LockWait, &BusyError{Why: busyLock})
-	defer cancel()
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	st, err := s.state.get(ctx)
+	st, err := s.state.get(ctx) // which is made at first: that is no wait for another writer
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.o.LockWait, &BusyError{Why: busyLock})
+	defer cancel()
 	var taken []func()
 	unlock = sync.OnceFunc(func() {
 		for _, f := range slices.Backward(taken) {

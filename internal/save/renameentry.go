@@ -20,7 +20,7 @@ type renameEntry struct {
 
 // startRenameEntry writes the entry for a file that is about to be renamed to away.
 func (p *place) startRenameEntry(away string) (*renameEntry, error) {
-	dir, err := p.st.f.openPart(p.st.path, renamesDir)
+	dir, err := p.st.openRenames()
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +61,11 @@ func (e *renameEntry) done() {
 	e.close()
 }
 
-// close gives the descriptors back. It may be called again.
+// close gives the descriptor back. It may be called again.
 func (e *renameEntry) close() {
-	for _, fd := range []*int{&e.fd, &e.dir} {
-		if *fd >= 0 {
-			e.at.sys.Close(*fd)
-			*fd = -1
-		}
+	if e.fd >= 0 {
+		e.at.sys.Close(e.fd)
+		e.fd = -1
 	}
 }
 

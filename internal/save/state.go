@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -50,6 +51,14 @@ type state struct {
 	locks   *stripes
 	locksFD int
 	note    note
+	renames renamesFolder
+}
+
+// renamesFolder is the folder of entries for two renames, opened when it is first needed.
+type renamesFolder struct {
+	mu   sync.Mutex
+	open bool
+	fd   int
 }
 
 func newStateFolder(s *Saver) *stateFolder {
@@ -296,7 +305,33 @@ func (st *state) usable() bool {
 	return err == nil && now.Nlink > 0 && checkOwn(st.path, now) == nil
 }
 
+// openRenames returns the folder of entries for two renames. It stays open, and it is looked at
+// each time, as usable looks at that of the locks.
+func (st *state) openRenames() (int, error) {
+	r := &st.renames
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	path := filepath.Join(st.path, renamesDir)
+	if r.open {
+		now, err := st.f.s.sys.Fstat(r.fd)
+		if err == nil && now.Nlink > 0 && checkOwn(path, now) == nil {
+			return r.fd, nil
+		}
+		r.open = false
+		st.f.s.sys.Close(r.fd)
+	}
+	fd, err := st.f.openPart(st.path, renamesDir)
+	if err != nil {
+		return -1, err
+	}
+	r.open, r.fd = true, fd
+	return fd, nil
+}
+
 func (st *state) close() {
+	if st.renames.open {
+		st.f.s.sys.Close(st.renames.fd)
+	}
 	for _, fd := range []int{st.note.fd, st.note.dir, st.locksFD} {
 		if fd >= 0 {
 			st.f.s.sys.Close(fd)

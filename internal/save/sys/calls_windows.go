@@ -2,10 +2,7 @@ package sys
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -20,10 +17,8 @@ import (
 // other writers by an open that does not share writing (that is its lease), names change by
 // handle, and a folder that is worked in keeps its own name. It is safe for concurrent use.
 type Windows struct {
-	Portable
-	mu     sync.Mutex
+	windowsFolders
 	leases map[int]windows.Handle // of files: no other program can open them for writing
-	holds  map[int]windows.Handle // of adopted folders: no other program can rename them
 	alone  map[int]bool           // files that were opened with Alone
 }
 
@@ -32,27 +27,11 @@ const (
 	denyWrite = windows.FILE_SHARE_READ | windows.FILE_SHARE_DELETE
 )
 
-// opening holds the arguments for opening a name in a folder. The empty name opens the folder, or the file,
-// itself once more.
-type opening struct {
-	access, share, disposition, options uint32
-	security                            *windows.SECURITY_DESCRIPTOR // of a new file
-}
+type opening = fsys.Opening
 
-// openAt opens a name in an open folder. A link is opened itself.
+// openAt is fsys.OpenIn with an error number.
 func openAt(dir windows.Handle, name string, o opening) (windows.Handle, error) {
-	wide, err := windows.NewNTUnicodeString(name)
-	if err != nil {
-		return 0, err
-	}
-	attributes := &windows.OBJECT_ATTRIBUTES{RootDirectory: dir, ObjectName: wide, Attributes: windows.OBJ_CASE_INSENSITIVE, SecurityDescriptor: o.security}
-	attributes.Length = uint32(unsafe.Sizeof(*attributes))
-	if o.disposition == 0 {
-		o.disposition = windows.FILE_OPEN
-	}
-	var h windows.Handle
-	err = windows.NtCreateFile(&h, o.access|windows.SYNCHRONIZE, attributes, &windows.IO_STATUS_BLOCK{}, nil, windows.FILE_ATTRIBUTE_NORMAL, o.share,
-		o.disposition, o.options|windows.FILE_OPEN_REPARSE_POINT|windows.FILE_SYNCHRONOUS_IO_NONALERT|windows.FILE_OPEN_FOR_BACKUP_INTENT, 0, 0)
+	h, err := fsys.OpenIn(dir, name, o)
 	return h, statusNumber(err)
 }
 
@@ -70,6 +49,12 @@ func statusNumber(err error) error {
 		return syscall.ENOENT
 	case windows.STATUS_OBJECT_NAME_COLLISION:
 		return syscall.EEXIST
+	case windows.STATUS_REPARSE_POINT_ENCOUNTERED:
+		return syscall.ELOOP
+	case windows.STATUS_NOT_A_DIRECTORY:
+		return syscall.ENOTDIR
+	case windows.STATUS_FILE_IS_A_DIRECTORY:
+		return syscall.EISDIR
 	}
 	return number(status.Errno())
 }
@@ -116,31 +101,6 @@ func finalName(h windows.Handle) (string, error) {
 	}
 }
 
-// Adopt implements Sys. The folder is held: no other program can rename or remove it, nor a
-// folder above it, until Forget.
-func (w *Windows) Adopt(t *fsys.Target, f *fsys.File) (dir, fd int, err error) {
-	if dir, fd, err = w.Portable.Adopt(t, f); err != nil {
-		return dir, fd, err
-	}
-	err = w.in(dir, func(root windows.Handle) error {
-		return patient(func() error {
-			h, err := openAt(root, "", opening{access: windows.FILE_LIST_DIRECTORY | windows.FILE_TRAVERSE,
-				share: windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE, options: windows.FILE_DIRECTORY_FILE})
-			if err == nil {
-				w.keep(&w.holds, dir, h)
-			}
-			return err
-		})
-	})
-	// A program that is about to rename the folder, or a folder that may not be listed: the
-	// change goes on without the hold.
-	if err != nil && !Is(err, syscall.ETXTBSY, syscall.EACCES) {
-		w.Forget(dir, fd)
-		return -1, -1, err
-	}
-	return dir, fd, nil
-}
-
 // keep adds a handle to one of the tables.
 func (w *Windows) keep(table *map[int]windows.Handle, fd int, h windows.Handle) {
 	w.mu.Lock()
@@ -163,40 +123,15 @@ func (w *Windows) drop(table map[int]windows.Handle, fd int) {
 
 // Forget implements Sys.
 func (w *Windows) Forget(dir, fd int) {
-	w.drop(w.holds, dir)
 	w.drop(w.leases, fd)
+	w.mu.Lock()
+	delete(w.volumes, fd)
+	w.mu.Unlock()
 	w.Portable.Forget(dir, fd)
 }
 
 // Offers implements Sys. A file that may be written but not deleted is written in place.
 func (w *Windows) Offers() (exchange, inPlace bool) { return false, true }
-
-// Openat implements Sys. With Alone the open itself keeps other writers out: ETXTBSY if there is
-// one, or a program that shares no writing.
-func (w *Windows) Openat(dir int, name string, flags int, mode uint32) (fd int, err error) {
-	if flags&alone == 0 {
-		return w.Portable.Openat(dir, name, flags, mode)
-	}
-	err = w.named(dir, name, func(root windows.Handle, name string) error {
-		return patient(func() error {
-			h, err := openAt(root, name, opening{access: windows.FILE_GENERIC_READ | windows.FILE_GENERIC_WRITE, share: denyWrite, options: windows.FILE_NON_DIRECTORY_FILE})
-			if err == nil {
-				fd = w.open.add(os.NewFile(uintptr(h), name))
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return -1, err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.alone == nil {
-		w.alone = make(map[int]bool)
-	}
-	w.alone[fd] = true
-	return fd, nil
-}
 
 // isAlone reports whether a file was opened with Alone.
 func (w *Windows) isAlone(fd int) bool {
@@ -210,55 +145,9 @@ func (w *Windows) Close(fd int) error {
 	w.drop(w.leases, fd)
 	w.mu.Lock()
 	delete(w.alone, fd)
+	delete(w.volumes, fd)
 	w.mu.Unlock()
 	return w.Portable.Close(fd)
-}
-
-// in calls f with the handle of an open folder.
-func (w *Windows) in(dir int, f func(root windows.Handle) error) error {
-	w.mu.Lock()
-	h, held := w.holds[dir]
-	w.mu.Unlock()
-	if held {
-		return f(h)
-	}
-	return w.open.with(dir, func(folder *os.File) error { return f(windows.Handle(folder.Fd())) })
-}
-
-// named calls f with the handle of a folder and a name in it; dir may be CWD.
-func (w *Windows) named(dir int, name string, f func(root windows.Handle, name string) error) error {
-	if dir != CWD {
-		return w.in(dir, func(root windows.Handle) error { return f(root, name) })
-	}
-	above, err := openFolder(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer above.Close()
-	folder, err := above.Open(".")
-	if err != nil {
-		return number(err)
-	}
-	defer folder.Close()
-	return f(windows.Handle(folder.Fd()), filepath.Base(name))
-}
-
-// Fstatat implements Sys.
-func (w *Windows) Fstatat(dir int, name string) (s fsys.Stamp, err error) {
-	if dir == CWD || name == "." {
-		return w.Portable.Fstatat(dir, name)
-	}
-	err = w.in(dir, func(root windows.Handle) error {
-		h, err := openAt(root, name, opening{access: windows.FILE_READ_ATTRIBUTES, share: shareAll})
-		if err != nil {
-			return err
-		}
-		f := os.NewFile(uintptr(h), name)
-		defer f.Close()
-		s, err = fsys.StampOf(f)
-		return number(err)
-	})
-	return s, err
 }
 
 // SetLease implements Sys. A read lease is a second handle, which does not share writing:
@@ -283,7 +172,7 @@ func (w *Windows) SetLease(fd int, kind int) error {
 	if !ok {
 		return syscall.EBADF
 	}
-	h, err := openAt(windows.Handle(f.Fd()), "", opening{access: windows.FILE_GENERIC_READ, share: denyWrite, options: windows.FILE_NON_DIRECTORY_FILE})
+	h, err := openAt(windows.Handle(f.Fd()), "", opening{Access: windows.FILE_GENERIC_READ, Share: denyWrite, Options: windows.FILE_NON_DIRECTORY_FILE})
 	if err == nil {
 		w.keep(&w.leases, fd, h)
 	}
@@ -302,17 +191,17 @@ func (w *Windows) GetLease(fd int) (int, error) {
 
 // Mkdir implements Sys. A folder by its whole name, with a mode for its owner alone, is one of
 // fsmcp's own: owndir.Private.
-func (w *Windows) Mkdir(dir int, name string, mode uint32) error {
-	if dir != CWD || mode&0o077 != 0 {
-		return w.Portable.Mkdir(dir, name, mode)
+func (w *windowsFolders) Mkdir(dir int, name string, mode uint32) error {
+	o := opening{Access: windows.FILE_LIST_DIRECTORY, Share: shareAll, Disposition: windows.FILE_CREATE, Options: windows.FILE_DIRECTORY_FILE}
+	if dir == CWD && mode&0o077 == 0 {
+		private, err := owndir.Private()
+		if err != nil {
+			return number(err)
+		}
+		o.Security = private
 	}
-	private, err := owndir.Private()
-	if err != nil {
-		return number(err)
-	}
-	return w.named(dir, name, func(root windows.Handle, name string) error {
-		h, err := openAt(root, name, opening{access: windows.FILE_LIST_DIRECTORY, share: shareAll, disposition: windows.FILE_CREATE,
-			options: windows.FILE_DIRECTORY_FILE, security: private})
+	return w.named(dir, name, func(in *heldFolder, name string) error {
+		h, err := openAt(windows.Handle(in.Fd()), name, o)
 		if err == nil {
 			windows.CloseHandle(h)
 		}
@@ -332,17 +221,17 @@ type renameInfo struct {
 }
 
 // Rename implements Sys. ENOSYS: the volume does not replace a file that is open.
-func (w *Windows) Rename(dir int, from, to string, flags uint) error {
+func (w *windowsFolders) Rename(dir int, from, to string, flags uint) error {
 	if flags == Exchange {
 		return syscall.EINVAL
 	}
-	return w.named(dir, from, func(root windows.Handle, from string) error {
+	return w.in(dir, func(root windows.Handle) error {
 		return patient(func() error { return renameAt(root, from, root, to, flags) })
 	})
 }
 
 // MoveName implements NameCalls.
-func (w *Windows) MoveName(fromDir int, from string, toDir int, to string, flags uint) error {
+func (w *windowsFolders) MoveName(fromDir int, from string, toDir int, to string, flags uint) error {
 	return w.in(fromDir, func(a windows.Handle) error {
 		return w.in(toDir, func(b windows.Handle) error {
 			return patient(func() error { return renameAt(a, from, b, to, flags) })
@@ -361,7 +250,7 @@ func renameAt(dir windows.Handle, from string, into windows.Handle, to string, f
 		return syscall.ENAMETOOLONG
 	}
 	copy(info.name[:], name)
-	h, err := openAt(dir, from, opening{access: windows.DELETE, share: shareAll})
+	h, err := openAt(dir, from, opening{Access: windows.DELETE, Share: shareAll, Options: windows.FILE_OPEN_REPARSE_POINT})
 	if err != nil {
 		return err
 	}
@@ -373,7 +262,7 @@ func renameAt(dir windows.Handle, from string, into windows.Handle, to string, f
 	}
 	size := uint32(unsafe.Offsetof(info.name)) + info.length
 	err = windows.NtSetInformationFile(h, &windows.IO_STATUS_BLOCK{}, (*byte)(unsafe.Pointer(&info)), max(size, uint32(unsafe.Offsetof(info.name))+4), class)
-	if flags == 0 && noSuchRename(err) {
+	if flags == 0 && noSuchCall(err) {
 		return syscall.ENOSYS
 	}
 	err = statusNumber(err)
@@ -383,8 +272,9 @@ func renameAt(dir windows.Handle, from string, into windows.Handle, to string, f
 	return err
 }
 
-// noSuchRename reports whether the volume, or the system, has no rename with POSIX semantics.
-func noSuchRename(err error) bool {
+// noSuchCall reports whether the volume, or the system, does not know a call, as a rename with
+// POSIX semantics.
+func noSuchCall(err error) bool {
 	for _, status := range []windows.NTStatus{windows.STATUS_INVALID_PARAMETER, windows.STATUS_NOT_IMPLEMENTED, windows.STATUS_NOT_SUPPORTED,
 		windows.STATUS_INVALID_INFO_CLASS, windows.STATUS_INVALID_DEVICE_REQUEST} {
 		if errors.Is(err, status) {
@@ -398,7 +288,7 @@ func noSuchRename(err error) bool {
 // program has it open and does not share deletion, it may not be deleted, or else (ENOSYS) the
 // volume replaces no open file.
 func whyNotReplaced(dir windows.Handle, name string) error {
-	h, err := openAt(dir, name, opening{access: windows.DELETE, share: shareAll})
+	h, err := openAt(dir, name, opening{Access: windows.DELETE, Share: shareAll, Options: windows.FILE_OPEN_REPARSE_POINT})
 	if err == nil {
 		windows.CloseHandle(h)
 		err = syscall.ENOSYS
@@ -408,12 +298,12 @@ func whyNotReplaced(dir windows.Handle, name string) error {
 
 // Sync implements Sys. A folder is opened for writing for it; one that may not be is left
 // unsynced.
-func (w *Windows) Sync(fd int) error {
-	if _, folder := w.open.get(fd).(*os.Root); !folder {
+func (w *windowsFolders) Sync(fd int) error {
+	if _, err := w.folderAt(fd); err != nil {
 		return w.Portable.Sync(fd)
 	}
 	return w.in(fd, func(root windows.Handle) error {
-		h, err := openAt(root, "", opening{access: windows.FILE_LIST_DIRECTORY | windows.FILE_WRITE_DATA, share: shareAll, options: windows.FILE_DIRECTORY_FILE})
+		h, err := openAt(root, "", opening{Access: windows.FILE_LIST_DIRECTORY | windows.FILE_WRITE_DATA, Share: shareAll, Options: windows.FILE_DIRECTORY_FILE})
 		if err == nil {
 			windows.FlushFileBuffers(h)
 			windows.CloseHandle(h)

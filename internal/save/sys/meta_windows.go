@@ -44,8 +44,8 @@ type basicInfo struct {
 // at calls f with the handle of an open file or folder.
 func (w *Windows) at(fd int, f func(windows.Handle) error) error {
 	switch object := w.open.get(fd).(type) {
-	case *os.Root:
-		return w.in(fd, f)
+	case *heldFolder:
+		return f(windows.Handle(object.Fd()))
 	case interface{ Fd() uintptr }:
 		return f(windows.Handle(object.Fd()))
 	}
@@ -54,7 +54,7 @@ func (w *Windows) at(fd int, f func(windows.Handle) error) error {
 
 // again calls f with a further handle of an open file, with this access.
 func (w *Windows) again(fd int, name string, o opening, f func(windows.Handle) error) error {
-	o.share = shareAll
+	o.Share = shareAll
 	return w.at(fd, func(h windows.Handle) error {
 		h, err := openAt(h, name, o)
 		if err != nil {
@@ -156,7 +156,7 @@ func (w *Windows) Getxattr(fd int, name string) (value []byte, err error) {
 		})
 		return value, err
 	}
-	err = w.again(fd, strings.TrimSuffix(name, ":$DATA"), opening{access: windows.FILE_GENERIC_READ}, func(h windows.Handle) error {
+	err = w.again(fd, strings.TrimSuffix(name, ":$DATA"), opening{Access: windows.FILE_GENERIC_READ}, func(h windows.Handle) error {
 		h, err := duplicate(h)
 		if err != nil {
 			return err
@@ -190,9 +190,15 @@ func attribute(h windows.Handle, name string) (value []byte, err error) {
 	return readExtended(h)
 }
 
-// Chmod implements Sys. The read-only attribute means nothing for a folder.
+// Chmod implements Sys. The read-only attribute is all of a mode that Windows knows, and it
+// means nothing for a folder.
 func (w *Windows) Chmod(fd int, mode uint32) error {
-	if _, folder := w.open.get(fd).(*os.Root); folder {
+	f, ok := w.open.get(fd).(*os.File)
+	if !ok {
+		return nil
+	}
+	now, err := readBasic(windows.Handle(f.Fd()))
+	if err == nil && (now.attributes&windows.FILE_ATTRIBUTE_READONLY != 0) == (mode&0o200 == 0) {
 		return nil
 	}
 	return w.Portable.Chmod(fd, mode)
@@ -214,19 +220,19 @@ func readBasic(h windows.Handle) (info basicInfo, err error) {
 func (w *Windows) Setxattr(fd int, name string, value []byte) error {
 	switch name {
 	case attrBasic:
-		return w.again(fd, "", opening{access: windows.FILE_GENERIC_READ | windows.FILE_GENERIC_WRITE}, func(h windows.Handle) error {
+		return w.again(fd, "", opening{Access: windows.FILE_GENERIC_READ | windows.FILE_GENERIC_WRITE}, func(h windows.Handle) error {
 			return setBasic(h, int64(binary.LittleEndian.Uint64(value)), binary.LittleEndian.Uint32(value[8:]))
 		})
 	case attrSecurity:
 		return w.setSecurity(fd, value)
 	case attrExtended:
-		return w.again(fd, "", opening{access: windows.FILE_WRITE_EA}, func(h windows.Handle) error { return writeExtended(h, value) })
+		return w.again(fd, "", opening{Access: windows.FILE_WRITE_EA}, func(h windows.Handle) error { return writeExtended(h, value) })
 	}
 	stream := strings.TrimSuffix(name, ":$DATA")
 	if value == nil {
-		return w.again(fd, stream, opening{access: windows.DELETE, options: windows.FILE_DELETE_ON_CLOSE}, func(windows.Handle) error { return nil })
+		return w.again(fd, stream, opening{Access: windows.DELETE, Options: windows.FILE_DELETE_ON_CLOSE}, func(windows.Handle) error { return nil })
 	}
-	o := opening{access: windows.FILE_GENERIC_WRITE, disposition: windows.FILE_OVERWRITE_IF}
+	o := opening{Access: windows.FILE_GENERIC_WRITE, Disposition: windows.FILE_OVERWRITE_IF}
 	return w.again(fd, stream, o, func(h windows.Handle) error {
 		for len(value) > 0 {
 			n := uint32(0)
@@ -279,10 +285,10 @@ func (w *Windows) setSecurity(fd int, value []byte) error {
 	if err := sd.SetControl(autoInheritRequest, autoInheritRequest); err != nil {
 		return number(err)
 	}
-	err := w.again(fd, "", opening{access: windows.WRITE_DAC}, func(h windows.Handle) error {
+	err := w.again(fd, "", opening{Access: windows.WRITE_DAC}, func(h windows.Handle) error {
 		return windows.SetKernelObjectSecurity(h, windows.DACL_SECURITY_INFORMATION, sd)
 	})
-	if err == nil && w.again(fd, "", opening{access: windows.WRITE_OWNER}, func(h windows.Handle) error {
+	if err == nil && w.again(fd, "", opening{Access: windows.WRITE_OWNER}, func(h windows.Handle) error {
 		return windows.SetKernelObjectSecurity(h, windows.OWNER_SECURITY_INFORMATION|windows.GROUP_SECURITY_INFORMATION, sd)
 	}) != nil && !w.isOwnedAs(fd, sd) {
 		return ErrOwner

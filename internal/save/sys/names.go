@@ -22,9 +22,7 @@ func (p *Portable) MoveName(fromDir int, from string, toDir int, to string, flag
 	if flags != 0 && !p.onMac() {
 		return syscall.EINVAL
 	}
-	return p.open.between(fromDir, toDir, func(a, b *os.Root) error {
-		return patiently(func() error { return renameBetween(a, from, b, to, flags) })
-	})
+	return p.open.between(fromDir, toDir, func(a, b *os.Root) error { return renameBetween(a, from, b, to, flags) })
 }
 
 // LinkName implements NameCalls.

@@ -3,7 +3,7 @@ package sys
 // New returns the system calls of a Saver: those of a test, or if o is nil Windows.
 func New(o Sys) Sys {
 	if o == nil {
-		return &Windows{Portable: Portable{OpenParent: openParent}}
+		return &Windows{}
 	}
 	return o
 }

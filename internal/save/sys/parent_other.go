@@ -1,4 +1,4 @@
-//go:build !linux || fsys_portable
+//go:build !windows && (!linux || fsys_portable)
 
 package sys
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/fsmcp/fsmcp/internal/filelock"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -168,19 +167,8 @@ func openFolder(path string) (*os.Root, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, syscall.ENOTDIR
 	}
-	root, err := openShared(path)
-	return root, number(err)
-}
-
-// openShared opens a folder, and on Windows opens it once more in itself: os.OpenRoot does
-// not share deletion there, and the folder could not be renamed.
-func openShared(path string) (*os.Root, error) {
 	root, err := os.OpenRoot(path)
-	if err != nil || runtime.GOOS != "windows" {
-		return root, err
-	}
-	defer root.Close()
-	return root.OpenRoot(".")
+	return root, number(err)
 }
 
 // Close implements Sys.
@@ -233,8 +221,7 @@ func (p *Portable) Network(int) bool { return false }
 // AddOnly cannot tell, and says no.
 func (p *Portable) AddOnly(int) bool { return false }
 
-// Offers implements Sys. On Windows nothing is written in place: nothing would keep another
-// program from writing at the same time.
+// Offers implements Sys.
 func (p *Portable) Offers() (exchange, inPlace bool) { return p.onMac(), p.onMac() }
 
 // Pread implements Sys.
@@ -272,11 +259,8 @@ func (p *Portable) Truncate(fd int, size int64) error {
 // Reserve is not offered.
 func (p *Portable) Reserve(int, int64, int64) error { return syscall.EOPNOTSUPP }
 
-// Sync implements Sys. On Windows no folder can be synced.
+// Sync implements Sys.
 func (p *Portable) Sync(fd int) error {
-	if _, folder := p.open.get(fd).(*os.Root); folder && runtime.GOOS == "windows" {
-		return nil
-	}
 	return p.open.with(fd, (*os.File).Sync)
 }
 
@@ -326,11 +310,7 @@ func (p *Portable) Link(dir int, from, to string, flags int) error {
 	if flags != 0 {
 		return syscall.EOPNOTSUPP
 	}
-	err := p.open.in(dir, from, func(root *os.Root, from string) error { return root.Link(from, to) })
-	if err != nil && runtime.GOOS == "windows" && err != syscall.EEXIST {
-		return syscall.EOPNOTSUPP // FAT says ERROR_INVALID_FUNCTION
-	}
-	return err
+	return p.open.in(dir, from, func(root *os.Root, from string) error { return root.Link(from, to) })
 }
 
 // Rename implements Sys.
@@ -338,25 +318,12 @@ func (p *Portable) Rename(dir int, from, to string, flags uint) error {
 	return p.open.in(dir, from, func(root *os.Root, from string) error {
 		switch {
 		case flags == 0:
-			return patiently(func() error { return root.Rename(from, to) })
+			return root.Rename(from, to)
 		case p.onMac():
 			return renameFlags(root, from, to, flags)
 		}
 		return syscall.EINVAL
 	})
-}
-
-// patiently repeats a call that a virus scanner or an indexer may block: on Windows an open
-// file cannot always be replaced.
-func patiently(f func() error) error {
-	const timeout, step = 2 * time.Second, 10 * time.Millisecond
-	for end := time.Now().Add(timeout); ; time.Sleep(step) {
-		err := f()
-		held := errors.Is(err, errSharing) || errors.Is(err, fs.ErrPermission)
-		if err == nil || runtime.GOOS != "windows" || !held || time.Now().After(end) {
-			return err
-		}
-	}
 }
 
 // Unlink implements Sys.
@@ -366,7 +333,7 @@ func (p *Portable) Unlink(dir int, name string, flags int) error {
 		if err == nil && info.IsDir() && flags != RemoveFolder {
 			return syscall.EISDIR
 		}
-		return patiently(func() error { return root.Remove(name) })
+		return root.Remove(name)
 	})
 }
 

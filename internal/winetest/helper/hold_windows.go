@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,13 +19,14 @@ import (
 //	append TEXT              to the open file
 //	close
 //	reads N SHARE NAME       opens the file N times for reading, counts refusals
-//	read NAME, edit NAME     what fsmcp's Read and Edit do, in a few lines
+//	begin FOLDER             a workspace, for read N NAME and edit N NAME: see small
 //	rewrite NAME             reads the file and writes it again, without care
 //	protect NAME             gives the file an access list and attributes of its own
 //	describe NAME            the attributes and the access list
 func serve() error {
 	lines := bufio.NewScanner(os.Stdin)
 	held := syscall.InvalidHandle
+	var program small
 	for lines.Scan() {
 		words := strings.SplitN(lines.Text(), " ", 4)
 		var err error
@@ -41,12 +41,15 @@ func serve() error {
 			err = syscall.CloseHandle(held)
 		case "reads":
 			result, err = reads(words[1], words[2], words[3])
+		case "begin":
+			result, err = program.begin(words[1])
 		case "read":
-			var b []byte
-			b, err = os.ReadFile(words[1])
-			result = strconv.Itoa(len(b))
+			result, err = program.read(words[2])
 		case "edit":
-			err = edit(words[1])
+			var n int
+			if n, err = strconv.Atoi(words[1]); err == nil {
+				err = program.edit(words[2], n)
+			}
 		case "rewrite":
 			err = rewrite(words[1])
 		case "protect":
@@ -79,7 +82,7 @@ func open(name, access, share string) (syscall.Handle, error) {
 	if err != nil {
 		return syscall.InvalidHandle, err
 	}
-	return syscall.CreateFile(p, rights, shared, nil, syscall.OPEN_EXISTING, 0, 0)
+	return syscall.CreateFile(p, rights, shared, nil, syscall.OPEN_EXISTING, syscall.FILE_FLAG_BACKUP_SEMANTICS, 0)
 }
 
 // reads opens a file for reading, shared as share says. It counts the times that this is
@@ -113,29 +116,6 @@ func reads(times, share, name string) (string, error) {
 		time.Sleep(2 * time.Millisecond)
 	}
 	return fmt.Sprintf("%d %d %d", refused, missing, lockedOut), nil
-}
-
-// edit reads a file, changes its first byte, and replaces it as a whole.
-func edit(name string) error {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	b[0] ^= 1
-	f, err := os.CreateTemp(filepath.Dir(name), ".edit")
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(b); err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
 
 // rewrite reads a file and writes it again, as a careless program does.
