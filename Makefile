@@ -181,6 +181,8 @@ faults: build ## after a change to saving, locking, history, workers, permission
 
 wine: ## after a change of what Windows does: all scripts with the program for Windows under Wine, which it installs, and attacks on it
 	@.ci/wine setup
+	@.ci/wine where >/dev/null || exit 0; GOOS=windows CGO_ENABLED=0 $(GO) test -count=1 -timeout 10m -v -exec '$(CURDIR)/.ci/wine run' \
+	-run 'PlantedCode|EndsWithThisProcess|Limits' ./internal/worker/sandbox/planted ./internal/procgroup | .ci/loud -v all=1
 	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud -v all=1
 	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
 	$(GO) test -count=1 -timeout 60m -v -run TestWine ./internal/faults | .ci/loud -v all=1

@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/worker/sandbox"
 )
@@ -13,35 +14,58 @@ type Decoder struct {
 	Answer string // what it says is enforced on it: JSON of a sandbox.State
 }
 
-// Sandboxes reports what the kernel enforces on the decoders, by their own attempts.
+// Sandboxes reports what the system enforces on the decoders, by their own attempts.
 // Decoders work without; a missing limit is no fault.
 func Sandboxes(system string, list []Decoder) (checks []Check) {
-	if system != "linux" {
-		return []Check{{Name: NameSandbox, Status: Skip, Detail: "the system limits neither files nor system calls of decoders: only on Linux"}}
+	limited := map[string]func(sandbox.State) ([]sandboxLimit, string){"linux": linuxLimits, "windows": windowsLimits}[system]
+	if limited == nil {
+		return []Check{{Name: NameSandbox, Status: Skip, Detail: "this system does not limit decoders: Linux and Windows do"}}
 	}
 	for _, d := range list {
-		c := Check{Name: NameSandbox, Status: Skip}
 		var s sandbox.State
 		if json.Unmarshal([]byte(d.Answer), &s) != nil {
-			c.Detail = d.Path + " does not say what the kernel limits"
-			c.Remedy = "Use the fsmcp, fsmcp-media and fsmcp-vips of one version."
-			checks = append(checks, c)
+			checks = append(checks, Check{
+				Name: NameSandbox, Status: Skip, Detail: d.Path + " does not say what the system limits",
+				Remedy: "Use the fsmcp, fsmcp-media and fsmcp-vips of one version.",
+			})
 			continue
 		}
-		files, calls := fmt.Sprintf("files by Landlock (ABI %d)", s.ABI), "system calls by seccomp"
-		if !s.Files {
-			files, c.Remedy = "files are not limited", unlimitedFiles(s)
+		all, remedy := limited(s)
+		c := Check{Name: NameSandbox, Status: OK, Remedy: remedy}
+		said := make([]string, len(all))
+		for i, l := range all {
+			if said[i] = l.enforced; !l.holds {
+				said[i], c.Status = l.missing, Skip
+			}
 		}
-		if !s.Calls {
-			calls = "system calls are not limited (no seccomp)"
-		}
-		if s.Files && s.Calls {
-			c.Status = OK
-		}
-		c.Detail = fmt.Sprintf("%s: %s, %s", d.Path, files, calls)
+		c.Detail = d.Path + ": " + strings.Join(said, ", ")
 		checks = append(checks, c)
 	}
 	return checks
+}
+
+// sandboxLimit is a limit of a decoder, with what is said of it.
+type sandboxLimit struct {
+	holds             bool
+	enforced, missing string
+}
+
+func linuxLimits(s sandbox.State) (all []sandboxLimit, remedy string) {
+	if !s.Files {
+		remedy = unlimitedFiles(s)
+	}
+	return []sandboxLimit{
+		{s.Files, fmt.Sprintf("files by Landlock (ABI %d)", s.ABI), "files are not limited"},
+		{s.Calls, "system calls by seccomp", "system calls are not limited (no seccomp)"},
+	}, remedy
+}
+
+func windowsLimits(s sandbox.State) (all []sandboxLimit, remedy string) {
+	return []sandboxLimit{
+		{s.Writes, "changes nothing of yours (low integrity)", "can change your files (Windows ignores its low integrity, as Wine does)"},
+		{s.Privileges, "has no privileges", "keeps its privileges"},
+		{s.Programs, "starts no program (job)", "can perhaps start programs (its job does not tell)"},
+	}, ""
 }
 
 // unlimitedFiles returns what lets the kernel limit a decoder's files.

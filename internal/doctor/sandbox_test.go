@@ -21,5 +21,9 @@ func TestSandboxes(t *testing.T) {
 		}
 		says(t, checks[0], row.status, row.words...)
 	}
-	says(t, Sandboxes("darwin", []Decoder{{"/bin/decoder", ""}})[0], Skip, "only on Linux")
+	says(t, Sandboxes("windows", []Decoder{{"decoder.exe", `{"abi":0,"writes":true,"privileges":true,"programs":true}`}})[0], OK,
+		"decoder.exe: changes nothing of yours (low integrity), has no privileges, starts no program (job)")
+	says(t, Sandboxes("windows", []Decoder{{"decoder.exe", `{"abi":0,"privileges":true}`}})[0], Skip,
+		"can change your files", "has no privileges", "can perhaps start programs")
+	says(t, Sandboxes("freebsd", []Decoder{{"/bin/decoder", ""}})[0], Skip, "does not limit decoders")
 }

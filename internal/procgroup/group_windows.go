@@ -63,7 +63,7 @@ func batchLine(cmd *exec.Cmd) string {
 	return b.String()
 }
 
-// lifeJob holds all groups. The system closes its only handle when this process ends, and
+// lifeJob holds all groups without limits. The system closes its only handle when this process ends, and
 // then ends all that is in it. It is 0 if there is none to be had. A process may leave the
 // job: an editor outlives the hook that opened it.
 var lifeJob = sync.OnceValue(func() windows.Handle {
@@ -85,7 +85,7 @@ func (l Limits) ownJob() limits {
 	if l == (Limits{}) {
 		return limits{flags: windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK}
 	}
-	flags := uint32(windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS | windows.JOB_OBJECT_LIMIT_PRIORITY_CLASS | windows.JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION)
+	flags := uint32(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS | windows.JOB_OBJECT_LIMIT_PRIORITY_CLASS | windows.JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION)
 	if l.Memory > 0 {
 		flags |= windows.JOB_OBJECT_LIMIT_JOB_MEMORY
 	}
@@ -133,33 +133,60 @@ type job struct {
 	limits limits
 }
 
-// gather puts a suspended process into lifeJob and a job of its own, and lets it run. What
-// it starts belongs to both jobs, too.
+// gather puts a suspended process into a job of its own and, if it has no limits, into
+// lifeJob, and lets it run. What it starts belongs to the same jobs.
 func gather(p *os.Process, l Limits) (job, error) {
 	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE|windows.PROCESS_SET_INFORMATION, false, uint32(p.Pid))
 	if err != nil {
 		return job{}, fmt.Errorf("it cannot be opened: %w", err)
 	}
 	defer windows.CloseHandle(process)
-	if life := lifeJob(); life != 0 {
-		_ = windows.AssignProcessToJobObject(life, process)
-	}
 	j := job{limits: l.ownJob()}
-	if made, err := newJob(j.limits); err == nil {
-		if windows.AssignProcessToJobObject(made, process) == nil {
-			j.handle = made
-		} else {
-			windows.CloseHandle(made)
+	if l == (Limits{}) {
+		if life := lifeJob(); life != 0 {
+			_ = windows.AssignProcessToJobObject(life, process)
 		}
-	}
-	if l != (Limits{}) { // its job keeps it from raising that again
-		_ = windows.SetPriorityClass(process, windows.BELOW_NORMAL_PRIORITY_CLASS)
+		j.handle = j.limits.jobOf(process, 0)
+	} else {
+		// A job that limits the desktop can hold no process of another job, such as the
+		// client's (source: AssignProcessToJobObject).
+		if j.handle = j.limits.jobOf(process, noDesktop); j.handle == 0 {
+			j.handle = j.limits.jobOf(process, 0)
+		}
+		_ = windows.SetPriorityClass(process, windows.BELOW_NORMAL_PRIORITY_CLASS) // its job keeps it from raising that again
 	}
 	if err := resume(uint32(p.Pid)); err != nil {
 		j.close()
 		return job{}, fmt.Errorf("it cannot be resumed: %w", err)
 	}
 	return j, nil
+}
+
+// noDesktop forbids all that a job can forbid on the desktop: the clipboard, windows of
+// other processes, settings, to log off.
+const noDesktop = windows.JOB_OBJECT_UILIMIT_DESKTOP | windows.JOB_OBJECT_UILIMIT_DISPLAYSETTINGS | windows.JOB_OBJECT_UILIMIT_EXITWINDOWS |
+	windows.JOB_OBJECT_UILIMIT_GLOBALATOMS | windows.JOB_OBJECT_UILIMIT_HANDLES | windows.JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS |
+	windows.JOB_OBJECT_UILIMIT_READCLIPBOARD | windows.JOB_OBJECT_UILIMIT_WRITECLIPBOARD
+
+// jobOf puts a process into a new job with limits, and with those of the desktop. It returns
+// 0 if that is not to be had.
+func (l limits) jobOf(process windows.Handle, desktop uint32) windows.Handle {
+	made, err := newJob(l)
+	if err != nil {
+		return 0
+	}
+	if desktop != 0 {
+		ui := windows.JOBOBJECT_BASIC_UI_RESTRICTIONS{UIRestrictionsClass: desktop}
+		_, err = windows.SetInformationJobObject(made, windows.JobObjectBasicUIRestrictions, uintptr(unsafe.Pointer(&ui)), uint32(unsafe.Sizeof(ui)))
+	}
+	if err == nil {
+		err = windows.AssignProcessToJobObject(made, process)
+	}
+	if err != nil {
+		windows.CloseHandle(made)
+		return 0
+	}
+	return made
 }
 
 // resume lets a process run that was started suspended. Package os has closed the handle of

@@ -41,6 +41,8 @@ func play(roles []string) {
 		time.Sleep(time.Minute)
 	case "group": // as fsmcp starts a hook
 		_, err = Start(next)
+	case "limited": // as fsmcp starts a decoder
+		_, err = StartLimited(next, Limits{Time: time.Minute})
 	case "alone": // as fsmcp hook diff starts an editor
 		err = StartAlone(next)
 	case "child", "daemon": // a hook's own program
@@ -97,6 +99,7 @@ func TestGroupEndsWithThisProcess(t *testing.T) {
 	}{
 		{"child sleep", []bool{true}}, // the control arm
 		{"group sleep", []bool{false}},
+		{"limited sleep", []bool{false}},
 		{"group child sleep", []bool{false, false}},
 		{"group daemon sleep", []bool{false, false}},
 	} {
@@ -181,7 +184,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("its priority is %#x, %v", class, err)
 	}
 	info := group.job.limits.info()
-	const flags = windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS | windows.JOB_OBJECT_LIMIT_JOB_MEMORY | windows.JOB_OBJECT_LIMIT_JOB_TIME | windows.JOB_OBJECT_LIMIT_PRIORITY_CLASS
+	const flags = windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS | windows.JOB_OBJECT_LIMIT_JOB_MEMORY | windows.JOB_OBJECT_LIMIT_JOB_TIME | windows.JOB_OBJECT_LIMIT_PRIORITY_CLASS | windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
 	basic := info.BasicLimitInformation
 	if basic.LimitFlags&flags != flags || basic.ActiveProcessLimit != 1 || basic.PerJobUserTimeLimit != 90*10_000_000 || info.JobMemoryLimit != 256<<20 {
 		t.Errorf("%+v", info)

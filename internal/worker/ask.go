@@ -16,13 +16,23 @@ const maxAnswer = 1 << 10
 // surrounding blanks. It returns "" if the program fails, writes more than a kilobyte, or
 // does not end in time; it then kills the program and everything that it started.
 func Ask(path string, args, env []string, within time.Duration) string {
+	return ask(path, args, env, procgroup.Limits{}, within)
+}
+
+// AskSandbox asks a worker, started as those of a pool are, what is enforced on it: JSON of
+// a sandbox.State.
+func AskSandbox(path string, env []string, within time.Duration) string {
+	return ask(path, []string{"media-worker", SandboxWord}, env, limits(0), within)
+}
+
+func ask(path string, args, env []string, l procgroup.Limits, within time.Duration) string {
 	const outputTimeout = 100 * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	said := &procgroup.Head{Limit: maxAnswer, Full: cancel}
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.Stdout, cmd.WaitDelay = env, said, outputTimeout
-	group, err := procgroup.Start(cmd)
+	group, err := procgroup.StartLimited(cmd, l)
 	if err != nil {
 		return ""
 	}

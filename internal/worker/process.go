@@ -54,7 +54,7 @@ func launch(o Options) (*process, error) {
 	}
 	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{}), ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, w.stderr
-	w.group, err = procgroup.StartLimited(cmd, procgroup.Limits{Memory: 2 * o.Memory, Time: jobTime * time.Second})
+	w.group, err = procgroup.StartLimited(cmd, limits(o.Memory))
 	writer.Close()
 	if err != nil {
 		in.Close()
@@ -67,6 +67,11 @@ func launch(o Options) (*process, error) {
 		close(w.gone)
 	}()
 	return w, nil
+}
+
+// limits returns the limits of a worker whose resident memory is bounded.
+func limits(memory int64) procgroup.Limits {
+	return procgroup.Limits{Memory: 2 * memory, Time: jobTime * time.Second}
 }
 
 // watch watches a busy worker until its answer comes, and returns the reason to give up.

@@ -53,7 +53,7 @@ type Program struct {
 }
 
 // Main obeys the words that such a program understands: "media-worker" serves jobs,
-// "media-worker sandbox" prints what the kernel enforces on it, "version" prints what it
+// "media-worker sandbox" prints what the system enforces on it, "version" prints what it
 // is. It returns the exit code.
 func (p Program) Main(args []string) int {
 	var err error

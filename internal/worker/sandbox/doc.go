@@ -1,7 +1,14 @@
-// Package sandbox restricts a process that decodes hostile files, on Linux: Landlock limits
+// Package sandbox restricts a process that decodes hostile files. On Linux Landlock limits
 // the files that it can open and closes the network, and a filter of system calls (seccomp)
 // ends it at calls that no decoder makes: to start a program or a process, to open a socket,
 // to trace, to load code into the kernel. Calls that are not on the list fail as unknown.
+//
+// On Windows the process gives up its privileges and lowers its integrity, so that it can
+// change nothing of the user's; its job, which package procgroup makes, lets it start no
+// program. It can still read and connect: only a container for apps would forbid that, which
+// reads no programs and caches in the user's folders. A token that is restricted before the
+// start was not taken either: the process fills the cache of compiled code before its first
+// input, and lowers itself then.
 //
 // It promises that a process works as before where the kernel lacks one or both, refuses
 // them, or is another system's; Enter then reports what holds. What is open stays open.
@@ -27,6 +34,11 @@ type State struct {
 	Files bool `json:"files"` // the files that it can open are limited
 	Calls bool `json:"calls"` // the system calls that it can make are limited
 	Cgo   bool `json:"cgo"`   // it has C code: Enter cannot limit files
+
+	// On Windows.
+	Writes     bool `json:"writes,omitempty"`     // it can change nothing of the user's
+	Privileges bool `json:"privileges,omitempty"` // it has given its privileges up
+	Programs   bool `json:"programs,omitempty"`   // it can start none
 }
 
 // reads lists what a decoder may read, a C string and a comma on each line.

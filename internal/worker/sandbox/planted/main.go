@@ -1,3 +1,5 @@
+//go:build linux || windows
+
 // Command planted is a decoder as an attacker would like it, for tests alone: its jobs open
 // files, connect, start processes and trace. FREE=1 in its environment keeps it out of the
 // sandbox, the control arm.
@@ -9,8 +11,6 @@ import (
 	"os"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/worker"
 )
@@ -47,60 +47,12 @@ func attack(t worker.Task) (worker.HandlerResult, error) {
 		_, failed = os.ReadDir(where)
 	case "connect", "picture":
 		failed = connect(where)
-	case "fork":
-		failed = fork()
-	case "exec":
-		failed = syscall.Exec(where, []string{where}, nil)
-	case "trace":
-		failed = call(unix.SYS_PTRACE, unix.PTRACE_TRACEME)
-	case "signal":
-		failed = unix.Kill(os.Getppid(), 0)
-	case "clone3":
-		failed = call(unix.SYS_CLONE3, 0)
 	case "code":
 		failed = executable()
+	default:
+		failed = attackHere(t.Op, where)
 	}
 	var number syscall.Errno
 	errors.As(failed, &number)
 	return worker.HandlerResult{Value: int(number)}, nil
-}
-
-func call(number, argument uintptr) error {
-	if _, _, errno := unix.RawSyscall(number, argument, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// connect connects to a socket in the file system.
-func connect(where string) error {
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	return unix.Connect(fd, &unix.SockaddrUnix{Name: where})
-}
-
-// fork makes a process that ends at once.
-func fork() error {
-	child, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
-	if errno != 0 {
-		return errno
-	}
-	if child == 0 {
-		unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
-	}
-	_, err := unix.Wait4(int(child), nil, 0, nil)
-	return err
-}
-
-// executable makes memory executable, as a compiler does.
-func executable() error {
-	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		return err
-	}
-	defer unix.Munmap(page)
-	return unix.Mprotect(page, unix.PROT_READ|unix.PROT_EXEC)
 }
