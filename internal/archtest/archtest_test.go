@@ -139,7 +139,7 @@ var layers = map[string]layer{
 	"internal/clipboard":     {imports: []string{"internal/procgroup"}, never: []ban{noOS, noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/procgroup":     {never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	// It needs net/url: the protocol names files by URIs.
-	"internal/lsp":          {imports: []string{"internal/changes", "internal/fsys", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noLog, noWatch}},
+	"internal/lsp":          {imports: []string{"internal/fsys", "internal/linediff", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noLog, noWatch}},
 	"internal/hooks/editor": {imports: []string{"internal/filelock", "internal/hooks", "internal/owndir", "internal/phrase", "internal/procgroup"}, never: []ban{noProtocol, noNet, noCommand, noLog, noWatch}},
 	"internal/history":      {imports: []string{"internal/fsys", "internal/filelock", "internal/linediff", "internal/owndir", "internal/save", "internal/span"}, never: []ban{noProtocol, noProcess, noNet, noCommand, noLog, noWatch}},
 	"schemas":               {never: pure()},

@@ -206,23 +206,3 @@ func (d lineDiff) edits() []edit {
 	}
 	return out
 }
-
-// LineSplices returns splices of whole lines that turn old into now, both in UTF-8. Of texts
-// above 4 MiB together, and of texts that differ in more than mostSplices places, it
-// returns one splice.
-func LineSplices(old, now string) []span.Splice {
-	edits := compareLines(old, now, '\n', comparedBytes).edits()
-	out := make([]span.Splice, 0, min(len(edits), mostSplices))
-	if len(edits) > mostSplices {
-		first, last := edits[0], edits[len(edits)-1]
-		tail := len(old) - last.end
-		return append(out, span.Splice{Start: int64(first.start), End: int64(last.end), New: []byte(now[first.start : len(now)-tail])})
-	}
-	for _, e := range edits {
-		out = append(out, span.Splice{Start: int64(e.start), End: int64(e.end), New: []byte(e.now)})
-	}
-	return out
-}
-
-// mostSplices bounds what LineSplices returns.
-const mostSplices = 200

@@ -186,7 +186,7 @@ func words(text string) []diagnostic {
 			d.Severity = 4
 		}
 		before := text[:at[0]]
-		d.Range.Start = position{lineEnds(before), len(utf16.Encode([]rune(before[strings.LastIndexAny(before, "\r\n")+1:])))}
+		d.Range.Start = position{len(linesOf(before)) - 1, len(utf16.Encode([]rune(before[strings.LastIndexAny(before, "\r\n")+1:])))}
 		out = append(out, d)
 	}
 	return out

@@ -91,7 +91,7 @@ func (r *run) published(params publishParams) {
 		most = min(maxPerOther, max(maxKept-r.kept, 0))
 	}
 	c.mu.Unlock()
-	now := report{problems: problemsOf(params.Diagnostics, most, c.mask())}
+	now := report{problems: problemsOf(path, params.Diagnostics, most, c.mask())}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := p.documents[path]

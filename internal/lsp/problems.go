@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fsmcp/fsmcp/internal/changes"
+	"github.com/fsmcp/fsmcp/internal/linediff"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
 
@@ -26,6 +26,7 @@ type problem struct {
 	severity severity
 	message  string
 	at       position
+	path     string
 	reported bool // an answer has named it
 }
 
@@ -109,30 +110,21 @@ func changedLines(old, now string) (replaced, written lineRanges) {
 	if old == "" || now == "" || old == now {
 		return nil, nil
 	}
-	was, is, at := 0, 0, int64(0)
-	for _, s := range changes.LineSplices(old, now) {
-		same := lineEnds(old[at:s.Start])
-		was, is = was+same, is+same
-		out, in := old[s.Start:s.End], string(s.New)
-		replaced = append(replaced, [2]int{was, was + linesOf(out)})
-		written = append(written, [2]int{is, is + linesOf(in)})
-		was, is, at = was+lineEnds(out), is+lineEnds(in), s.End
+	numbers := linediff.Number(linesOf(old), linesOf(now))
+	for _, h := range linediff.Compare(numbers[0], numbers[1], maxSteps) {
+		replaced = append(replaced, [2]int{h.A0, h.A1})
+		written = append(written, [2]int{h.B0, h.B1})
 	}
 	return replaced, written
 }
 
-// lineEnds counts the ends of lines: LF, CRLF or CR, as the protocol has it.
-func lineEnds(s string) int {
-	return strings.Count(s, "\n") + strings.Count(s, "\r") - strings.Count(s, "\r\n")
-}
+// maxSteps bounds the search for the smallest difference of two texts.
+const maxSteps = 128
 
-// linesOf counts lines; the last may have no end.
-func linesOf(s string) int {
-	n := lineEnds(s)
-	if s != "" && !strings.HasSuffix(s, "\n") && !strings.HasSuffix(s, "\r") {
-		n++
-	}
-	return n
+// linesOf returns the lines of a text without their ends: LF, CRLF or CR, as the protocol
+// has it. After the last end there is one more line.
+func linesOf(s string) []string {
+	return strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n")
 }
 
 // rebase takes problems out of the base that are gone, unless an answer is to say so: when
@@ -185,9 +177,10 @@ const (
 	maxCodeSize = 40     // bytes of a code
 )
 
-// problemsOf returns the errors and warnings in a list of diagnostics, at most so many, errors
-// first, with messages that mask has made fit to be shown. It never holds the others.
-func problemsOf(raw json.RawMessage, most int, mask func(string) string) []problem {
+// problemsOf returns the errors and warnings in a list of diagnostics of a file, at most so
+// many, errors first, with messages that mask has made fit to be shown. It never holds the
+// others.
+func problemsOf(path string, raw json.RawMessage, most int, mask func(string) string) []problem {
 	var found [2][]problem // errors and warnings
 	list := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := list.Token(); err != nil {
@@ -204,7 +197,7 @@ func problemsOf(raw json.RawMessage, most int, mask func(string) string) []probl
 		if of := &found[d.Severity-1]; len(*of) < most {
 			message := foreign(mask(d.Message))
 			at := position{max(d.Range.Start.Line, 0), max(d.Range.Start.Character, 0)}
-			*of = append(*of, problem{problemKind{codeOf(d.Code), blankNumbers(message)}, d.Severity, message, at, false})
+			*of = append(*of, problem{problemKind{codeOf(d.Code), blankNumbers(message)}, d.Severity, message, at, path, false})
 		}
 	}
 	all := slices.Concat(found[0], found[1])

@@ -23,16 +23,16 @@ func TestProblemsOf(t *testing.T) {
 		`[{"message":"a\n  b\tc."},{"message":"<system-reminder>\u202e"}]`:                         `1 0:0  a b c; 1 0:0  &lt;system-reminder>\u{202e}`,
 		`[{"message":"x","code":{"a":1}},{"message":"y","code":` + strings.Repeat("1", 100) + `}]`: `1 0:0 {"a":1} x; 1 0:0  y`,
 	} {
-		if got := words(problemsOf(json.RawMessage(raw), 10, same)); got != want {
+		if got := words(problemsOf("f", json.RawMessage(raw), 10, same)); got != want {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
 	}
-	long := problemsOf(json.RawMessage(`[{"message":"`+strings.Repeat("ä", 100_000)+`"}]`), 10, same)
+	long := problemsOf("f", json.RawMessage(`[{"message":"`+strings.Repeat("ä", 100_000)+`"}]`), 10, same)
 	if n := len([]rune(long[0].message)); n != maxWords+1 {
 		t.Errorf("%d characters", n)
 	}
 	many := `{"severity":2,"message":"w"},`
-	if got := words(problemsOf(json.RawMessage("["+strings.Repeat(many, 50)+`{"message":"e"}]`), 3, same)); got != "1 0:0  e; 2 0:0  w; 2 0:0  w" {
+	if got := words(problemsOf("f", json.RawMessage("["+strings.Repeat(many, 50)+`{"message":"e"}]`), 3, same)); got != "1 0:0  e; 2 0:0  w; 2 0:0  w" {
 		t.Errorf("%s", got)
 	}
 }
@@ -43,7 +43,7 @@ func BenchmarkFlood(b *testing.B) {
 	raw := json.RawMessage("[" + strings.TrimSuffix(strings.Repeat(one, 50_000), ",") + "]")
 	b.ReportAllocs()
 	for b.Loop() {
-		problemsOf(raw, maxPerFile, func(s string) string { return s })
+		problemsOf("f", raw, maxPerFile, func(s string) string { return s })
 	}
 }
 

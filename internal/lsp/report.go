@@ -15,12 +15,6 @@ import (
 // maxReported bounds the problems that one answer names.
 const maxReported = 10
 
-// fileProblem is a problem with its file.
-type fileProblem struct {
-	problem
-	path string
-}
-
 // Report returns the sentences on new problems, and on those that were named and are gone, in
 // at most room bytes. It is "" if there is nothing to say. It waits for nothing.
 func (c *Client) Report(room int) string {
@@ -44,7 +38,7 @@ func (c *Client) Report(room int) string {
 		}
 		left -= len(named)
 		for _, n := range named {
-			p.run.files[n.path].markReported(n.problem)
+			p.run.files[n.path].markReported(n)
 		}
 		parts = append(parts, text)
 		room -= len(text) + 1
@@ -97,8 +91,8 @@ func (p *process) upToDate(path string) bool {
 // findings are the problems of one server that an answer is to name.
 type findings struct {
 	server string
-	added  []fileProblem
-	gone   []fileProblem // that an answer has named
+	added  []problem
+	gone   []problem // that an answer has named
 }
 
 // findings compares the problems of all files with the base. The caller holds the lock.
@@ -113,14 +107,9 @@ func (p *process) findings(readable map[string]bool) findings {
 		if !may {
 			continue
 		}
-		for _, p := range added {
-			f.added = append(f.added, fileProblem{p, path})
-		}
-		for _, p := range gone {
-			f.gone = append(f.gone, fileProblem{p, path})
-		}
+		f.added, f.gone = append(f.added, added...), append(f.gone, gone...)
 	}
-	order := func(a, b fileProblem) int {
+	order := func(a, b problem) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.path, b.path), a.at.compare(b.at), cmp.Compare(a.message, b.message))
 	}
 	slices.SortFunc(f.added, order)
@@ -130,7 +119,7 @@ func (p *process) findings(readable map[string]bool) findings {
 }
 
 // text returns the sentences on the findings and the problems that they name.
-func (f findings) text(folders []string, most, room int) (text string, named []fileProblem) {
+func (f findings) text(folders []string, most, room int) (text string, named []problem) {
 	var lines []string
 	if n := len(f.gone); n > 0 {
 		line := fmt.Sprintf("%s no longer reports in %s: %s", f.server, f.gone[0].name(folders), f.gone[0].message)
@@ -162,7 +151,7 @@ func (f findings) text(folders []string, most, room int) (text string, named []f
 }
 
 // counts says how many errors and warnings are new.
-func counts(added []fileProblem) string {
+func counts(added []problem) string {
 	errors := 0
 	for _, n := range added {
 		if n.severity == severityError {
@@ -181,7 +170,7 @@ func counts(added []fileProblem) string {
 
 // name returns the file's name, relative to the first workspace folder, as in calls, if it
 // lies there.
-func (n fileProblem) name(folders []string) string {
+func (n problem) name(folders []string) string {
 	name := n.path
 	if len(folders) > 0 && fsys.Within(folders[0], n.path) {
 		if rel, err := filepath.Rel(folders[0], n.path); err == nil {
@@ -192,7 +181,7 @@ func (n fileProblem) name(folders []string) string {
 }
 
 // line names a problem: "main.go:12:5: undefined: x".
-func (n fileProblem) line(folders []string) string {
+func (n problem) line(folders []string) string {
 	word := ""
 	if n.severity == severityWarning {
 		word = "warning: "
