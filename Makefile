@@ -107,6 +107,7 @@ check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabili
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
+	cd testkit && $(GO) vet ./... && $(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 	@.ci/vulncheck $(GOVULNCHECK)
 
 # Packages whose tests wait for the most part: make quick starts them first.
@@ -135,6 +136,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=10000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	FSMCP_HOSTILE_PICTURES=8 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=4 \
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
+	cd testkit && $(GO) test -count=1 -v -vet=off ./... | ../.ci/loud -v all=1
 
 # "make check" vets everything, so that these tests do not.
 test-raced-packages:

@@ -1,0 +1,3 @@
+def total(price):
+    price = round(price, 2)
+    return Amount(price)

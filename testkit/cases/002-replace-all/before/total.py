@@ -1,0 +1,3 @@
+def total(amount):
+    amount = round(amount, 2)
+    return Amount(amount)

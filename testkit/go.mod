@@ -1,0 +1,3 @@
+module github.com/fsmcp/fsmcp/testkit
+
+go 1.26
