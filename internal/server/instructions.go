@@ -27,9 +27,10 @@ func (o Options) instructions(roots bool) string {
 		}
 	}
 	text += "\n"
+	facts := o.facts()
 	for _, r := range rules {
 		if r.tools == "" || o.offers(strings.Fields(r.tools)...) {
-			text += "\n" + r.text
+			text += "\n" + described(r.text, facts)
 		}
 	}
 	does := "fsmcp reads, writes and edits files"
@@ -67,7 +68,7 @@ func (o Options) searchLine() string {
 // rules are the instructions that hold for all tools, or for the named ones.
 var rules = []struct{ tools, text string }{
 	{"Write Edit", "Read a file before changing it: Edit and Write replace only what Read has shown you, and refuse when the file has changed since."},
-	{"Read", `Read answers with lines as "number, tab, text"; number and tab are not part of the file and never belong in old_string, new_string or content.`},
+	{"Read", `Read answers with lines as "number, tab, text"; number and tab are not part of the file{change: and never belong in old_string, new_string or content}.`},
 	{"Read", "Read whole files unless you know the part you need. When an answer says that more follows, it names the next call (offset, limit; column within one very long line; pages of a PDF). Images come as pictures, and region shows a part of a large one sharply."},
 	{"", "Paths should be absolute; a relative path starts at the first workspace directory, and ~/ is your home directory."},
 	{"", "An error says what to do next, and often shows what was missing: then the same call passes when repeated."},

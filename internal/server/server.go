@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"strings"
 	"time"
 	"unicode"
@@ -128,7 +129,7 @@ func New(o Options) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		sp.Description = described(sp.Description, o.Facts)
+		sp.Description = described(sp.Description, o.facts())
 		s.specs[t.Name] = sp
 		s.listed = append(s.listed, listed(sp))
 		names = append(names, t.Name)
@@ -136,6 +137,16 @@ func New(o Options) (*Server, error) {
 	s.known = strings.Join(names, ", ")
 	s.info = wire.AppendJSON(nil, s.implementation())
 	return s, nil
+}
+
+// facts are those of descriptions and instructions: change says that files can be changed.
+func (o Options) facts() map[string]string {
+	facts := make(map[string]string)
+	maps.Copy(facts, o.Facts)
+	if o.offers("Write", "Edit", "MultiEdit") {
+		facts["change"] = ""
+	}
+	return facts
 }
 
 // described returns a description with facts in place of their names. A brace that no name
