@@ -55,7 +55,11 @@ func serve(ctx context.Context, s process, f settings.Flags) error {
 	if err != nil {
 		return fmt.Errorf("standard output cannot be kept for the protocol: %w", err)
 	}
-	return s.with(cfg, warnings, s.err, func(a *app.App) error {
+	var stderr io.Writer = s.err
+	if s.interactive { // a person has started it
+		stderr = report.Warnings{Writer: s.err}
+	}
+	return s.with(cfg, warnings, stderr, func(a *app.App) error {
 		if cfg.Log != "" { // the log has it, too
 			logging.Say(s.err, a.FolderFaults())
 		}
