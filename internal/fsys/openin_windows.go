@@ -63,8 +63,9 @@ func OpenFolder(name string) (windows.Handle, error) {
 	return h, nil
 }
 
-// FolderAccess is the access with which folders are opened.
-const FolderAccess = windows.FILE_LIST_DIRECTORY | windows.FILE_TRAVERSE | windows.FILE_READ_ATTRIBUTES
+// FolderAccess is the access with which folders are opened: to list them, to reach names in them,
+// and to read their access list.
+const FolderAccess = windows.FILE_GENERIC_READ | windows.FILE_TRAVERSE
 
 // kernelError returns an error of OpenIn as one of package fs, or of this package: irregular for
 // what is a link or of another kind than was asked for.

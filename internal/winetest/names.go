@@ -76,9 +76,9 @@ func (n Names) addDrives(text string) string {
 			}
 			i += from
 			drive := "Z:"
-			if i > 0 && text[i-1] == ':' {
+			if i > 0 && text[i-1] == ':' && !strings.HasSuffix(strings.ToLower(text[:i]), "file:") {
 				drive = "" // it is there
-			} else if i > 0 && text[i-1] == '/' || strings.HasSuffix(text[:i], "file://localhost") {
+			} else if i > 0 && strings.IndexByte("/:", text[i-1]) >= 0 || strings.HasSuffix(text[:i], "file://localhost") {
 				drive = "/Z:"
 			}
 			text = text[:i] + drive + text[i:]
