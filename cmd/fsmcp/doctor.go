@@ -131,7 +131,7 @@ func foundEngines() []doctor.DecoderProgram {
 func decoders(found []doctor.DecoderProgram) (list []doctor.Decoder) {
 	for _, e := range found {
 		if e.Version != "" {
-			answer := worker.AskSandbox(e.Path, workerEnv(), 2*time.Second)
+			answer := worker.AskSandbox(e.Path, workerEnv(), app.Cage(), 2*time.Second)
 			list = append(list, doctor.Decoder{Path: e.Path, Answer: answer})
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,7 +50,9 @@ func newDecoders(o Options) decoders {
 	reader.First = decoder.WarmJob()
 	d.pdfs = worker.New(reader)
 	d.office = worker.New(o.worker(o.Programs.PDFs, 1))
-	d.compiler = worker.New(d.cache.checkBeforeStart(o.worker(o.Programs.Media, 1)))
+	compiler := o.worker(o.Programs.Media, 1)
+	compiler.Cage = nil // it sees no input, and stores what it compiles
+	d.compiler = worker.New(d.cache.checkBeforeStart(compiler))
 	return d
 }
 
@@ -60,11 +63,17 @@ func (d decoders) close() {
 	d.pictures.Close()
 }
 
+// Cage returns the cage of decoders, which may read fsmcp's cache; nil: there is none.
+func Cage() *worker.Cage { return cage() }
+
+var cage = sync.OnceValue(func() *worker.Cage { return worker.SystemCage(owndir.Cache()) })
+
 // worker returns the options of a pool of size processes.
 func (o Options) worker(find func() string, size int) worker.Options {
 	return worker.Options{
 		Command:  func() (string, []string) { return find(), []string{"fsmcp", "media-worker"} },
 		Env:      o.Programs.Env,
+		Cage:     Cage(),
 		Size:     size,
 		Deadline: o.Slowdown * workerDeadline,
 		Memory:   WorkerMemory,

@@ -17,9 +17,9 @@ type Decoder struct {
 // Sandboxes reports what the system enforces on the decoders, by their own attempts.
 // Decoders work without; a missing limit is no fault.
 func Sandboxes(system string, list []Decoder) (checks []Check) {
-	limited := map[string]func(sandbox.State) ([]sandboxLimit, string){"linux": linuxLimits, "windows": windowsLimits}[system]
+	limited := map[string]func(sandbox.State) ([]sandboxLimit, string){"linux": linuxLimits, "windows": windowsLimits, "darwin": darwinLimits}[system]
 	if limited == nil {
-		return []Check{{Name: NameSandbox, Status: Skip, Detail: "this system does not limit decoders: Linux and Windows do"}}
+		return []Check{{Name: NameSandbox, Status: Skip, Detail: "this system does not limit decoders: Linux, Windows and macOS do"}}
 	}
 	for _, d := range list {
 		var s sandbox.State
@@ -65,6 +65,14 @@ func windowsLimits(s sandbox.State) (all []sandboxLimit, remedy string) {
 		{s.Writes, "changes nothing of yours (low integrity)", "can change your files (Windows ignores its low integrity, as Wine does)"},
 		{s.Privileges, "has no privileges", "keeps its privileges"},
 		{s.Programs, "starts no program (job)", "can perhaps start programs (its job does not tell)"},
+	}, ""
+}
+
+func darwinLimits(s sandbox.State) (all []sandboxLimit, remedy string) {
+	return []sandboxLimit{
+		{s.Files, "files by sandbox-exec", "files are not limited: sandbox-exec refused, or the program does not work in it"},
+		{s.Network, "no network", "the network is open"},
+		{s.Programs, "starts no program", "can start programs"},
 	}, ""
 }
 

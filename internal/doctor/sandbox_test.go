@@ -25,5 +25,8 @@ func TestSandboxes(t *testing.T) {
 		"decoder.exe: changes nothing of yours (low integrity), has no privileges, starts no program (job)")
 	says(t, Sandboxes("windows", []Decoder{{"decoder.exe", `{"abi":0,"privileges":true}`}})[0], Skip,
 		"can change your files", "has no privileges", "can perhaps start programs")
+	says(t, Sandboxes("darwin", []Decoder{{"/bin/decoder", `{"files":true,"programs":true,"network":true}`}})[0], OK,
+		"/bin/decoder: files by sandbox-exec, no network, starts no program")
+	says(t, Sandboxes("darwin", []Decoder{{"/bin/decoder", `{}`}})[0], Skip, "files are not limited", "the network is open", "can start programs")
 	says(t, Sandboxes("freebsd", []Decoder{{"/bin/decoder", ""}})[0], Skip, "does not limit decoders")
 }

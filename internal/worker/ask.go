@@ -20,9 +20,10 @@ func Ask(path string, args, env []string, within time.Duration) string {
 }
 
 // AskSandbox asks a worker, started as those of a pool are, what is enforced on it: JSON of
-// a sandbox.State.
-func AskSandbox(path string, env []string, within time.Duration) string {
-	return ask(path, []string{"media-worker", SandboxWord}, env, limits(0), within)
+// a sandbox.State. c is their cage, or nil.
+func AskSandbox(path string, env []string, c *Cage, within time.Duration) string {
+	path, argv, _ := c.command(path, []string{path, "media-worker", SandboxWord}, env)
+	return ask(path, argv[1:], env, limits(0), within)
 }
 
 func ask(path string, args, env []string, l procgroup.Limits, within time.Duration) string {

@@ -31,6 +31,8 @@ type Options struct {
 	// First is the job that a new worker does before any other, with its own deadline. It
 	// goes on when its caller gives up. nil: none.
 	First *Job
+	// Cage is the sandbox that workers are started in; nil: none.
+	Cage *Cage
 	// Lost is called for a worker that died or was killed, with the end of its standard
 	// error; nil: nothing is called.
 	Lost func(why error, stderr string)
@@ -100,6 +102,8 @@ type Pool struct {
 	closed bool
 
 	yield cpuYield
+
+	filled sync.Once // the first job was done out of the cage
 }
 
 // New makes a pool. It starts nothing.
@@ -277,7 +281,21 @@ func (p *Pool) Close() {
 
 // launch starts a worker.
 func (p *Pool) launch() (*process, error) {
-	w, err := launch(p.opts)
+	w, err := p.add(p.opts)
+	if err != nil {
+		return nil, err
+	}
+	if p.opts.First == nil {
+		close(w.ready)
+	} else {
+		go p.prepare(w)
+	}
+	return w, nil
+}
+
+// add starts a process that Close ends.
+func (p *Pool) add(o Options) (*process, error) {
+	w, err := launch(o)
 	if err != nil {
 		return nil, err
 	}
@@ -289,10 +307,5 @@ func (p *Pool) launch() (*process, error) {
 	}
 	p.all[w] = struct{}{}
 	p.yield.add(w)
-	if p.opts.First == nil {
-		close(w.ready)
-	} else {
-		go p.prepare(w)
-	}
 	return w, nil
 }

@@ -25,6 +25,7 @@ type process struct {
 	stderr      *tail
 	gone        chan struct{} // closed when the process has ended
 	jobs        int
+	caged       bool        // it is in the pool's cage
 	readingBody atomic.Bool // while its job's body is read
 	rest        *time.Timer // ends it when it was idle too long
 
@@ -39,10 +40,11 @@ func launch(o Options) (*process, error) {
 	if path == filepath.Base(path) { // the system would look for it in the working directory
 		return nil, fmt.Errorf("%w: %s: %w", ErrStart, path, exec.ErrNotFound)
 	}
-	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, WaitDelay: leaveWithin}
-	if cmd.Env == nil {
-		cmd.Env = []string{}
+	if o.Env == nil {
+		o.Env = []string{}
 	}
+	path, argv, caged := o.Cage.command(path, argv, o.Env)
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: o.Env, WaitDelay: leaveWithin}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
@@ -52,7 +54,7 @@ func launch(o Options) (*process, error) {
 		in.Close()
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
-	w := &process{cmd: cmd, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{}), ready: make(chan struct{})}
+	w := &process{cmd: cmd, caged: caged, in: in, pipe: out, out: bufio.NewReaderSize(out, 64<<10), stderr: new(tail), gone: make(chan struct{}), ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = writer, w.stderr
 	w.group, err = procgroup.StartLimited(cmd, limits(o.Memory))
 	writer.Close()

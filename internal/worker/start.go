@@ -13,6 +13,9 @@ func (p *Pool) prepare(w *process) {
 			(*progress)(done, total, what)
 		}
 	}
+	if w.caged {
+		p.filled.Do(func() { p.fill(first) })
+	}
 	p.yield.jobs.Add(1)
 	_, w.failed = w.do(context.Background(), first, p.opts)
 	p.yield.jobs.Add(-1)
@@ -23,6 +26,20 @@ func (p *Pool) prepare(w *process) {
 	if unclaimed {
 		p.putBack(w)
 	}
+}
+
+// fill does the first job in a process out of the cage, which gets no body: what it stores is
+// there for those in the cage, which may read it. If it fails, they do without.
+func (p *Pool) fill(first Job) {
+	o := p.opts
+	o.Cage = nil
+	w, err := p.add(o)
+	if err != nil {
+		return
+	}
+	_, _ = w.do(context.Background(), first, o)
+	p.drop(w)
+	w.leave()
 }
 
 // isReady reports whether a worker's first job is over.

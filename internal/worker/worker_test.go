@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/worker/sandbox"
 )
 
 func TestMain(m *testing.M) {
@@ -30,6 +32,10 @@ func TestMain(m *testing.M) {
 		if Serve(os.Stdin, os.Stdout, play, func() { os.Exit(0) }) != nil {
 			os.Exit(1)
 		}
+		return
+	}
+	if strings.Join(os.Args[1:], " ") == "media-worker "+SandboxWord {
+		json.NewEncoder(os.Stdout).Encode(sandbox.State{Files: os.Getenv("CAGED") != ""})
 		return
 	}
 	if len(os.Args) == 3 && os.Args[1] == "wait-for-a-worker" {
@@ -80,6 +86,21 @@ func play(t Task) (HandlerResult, error) {
 			t.Progress(i, 3, "part")
 		}
 		return HandlerResult{Value: 1}, nil
+	case "caged": // says where it is, also in a file
+		where, file := "free", ""
+		if os.Getenv("CAGED") != "" {
+			where = "caged"
+		}
+		if err := json.Unmarshal(t.Params, &file); err != nil || file == "" {
+			return HandlerResult{Value: where}, err
+		}
+		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return HandlerResult{}, err
+		}
+		defer f.Close()
+		_, err = f.WriteString(where + "\n")
+		return HandlerResult{}, err
 	case "nap": // until a file is there
 		var file string
 		if err := json.Unmarshal(t.Params, &file); err != nil {

@@ -10,6 +10,10 @@
 // start was not taken either: the process fills the cache of compiled code before its first
 // input, and lowers itself then.
 //
+// On macOS a process can only be started in a sandbox, by sandbox-exec with a Profile, as
+// package worker does; the call that a process could enter one by is in a C library.
+// No real Windows and no Mac has run any of it.
+//
 // It promises that a process works as before where the kernel lacks one or both, refuses
 // them, or is another system's; Enter then reports what holds. What is open stays open.
 //
@@ -35,10 +39,11 @@ type State struct {
 	Calls bool `json:"calls"` // the system calls that it can make are limited
 	Cgo   bool `json:"cgo"`   // it has C code: Enter cannot limit files
 
-	// On Windows.
+	// On Windows and macOS.
 	Writes     bool `json:"writes,omitempty"`     // it can change nothing of the user's
 	Privileges bool `json:"privileges,omitempty"` // it has given its privileges up
 	Programs   bool `json:"programs,omitempty"`   // it can start none
+	Network    bool `json:"network,omitempty"`    // it can connect to nothing
 }
 
 // reads lists what a decoder may read, a C string and a comma on each line.

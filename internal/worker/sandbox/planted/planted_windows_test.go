@@ -68,7 +68,7 @@ func number(e windows.Errno) string { return strconv.Itoa(int(e)) }
 // limited on Windows. The control: out of the sandbox all of it succeeds.
 func TestPlantedCodeIsStopped(t *testing.T) {
 	var held sandbox.State
-	answer := worker.AskSandbox(os.Args[0], []string{"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, time.Minute)
+	answer := worker.AskSandbox(os.Args[0], []string{"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, nil, time.Minute)
 	if err := json.Unmarshal([]byte(answer), &held); err != nil {
 		t.Fatalf("%q: %v", answer, err)
 	}
