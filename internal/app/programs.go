@@ -100,7 +100,7 @@ func (a *App) HooksOf(names []string) (all []HookOfFile) {
 	return all
 }
 
-// round returns one change with the commands that run for it.
+// round returns the hooks that run at a moment of one change, with what they are told of it.
 func (e *snapshot) round(list hooks.List, when hooks.Moment, edited commit.Edited) hooks.Round {
 	return hooks.Round{
 		Hooks: list.For(edited.Names, foldsCase),

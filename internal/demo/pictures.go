@@ -87,7 +87,7 @@ func blocks(res mcptest.Result) []block {
 	return answer.Content
 }
 
-// transcript is an answer for people: pictures are told of, never printed.
+// transcript returns an answer as a person reads it: it names pictures and never prints them.
 func transcript(res mcptest.Result) string {
 	var out []string
 	for _, b := range blocks(res) {

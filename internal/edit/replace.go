@@ -11,7 +11,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
-// A call is an edit as the rule that found its old text reads it.
+// A call holds the texts of an edit as the matching rule that found old_string wrote them.
 type call struct {
 	old, new string
 	breaks   breaks

@@ -43,7 +43,7 @@ func (t *Target) pinEntry(s lookup) (stamp Stamp, folder string, err error) {
 	return stamp, folder, err
 }
 
-// close has nothing to do: a look opens nothing here.
+// close does nothing: on these systems a lookup opens no file.
 func (here lookup) close() {}
 
 // pinFolder notes the folder in which a name is missing, and returns its true name.

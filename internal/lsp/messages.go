@@ -32,7 +32,8 @@ type syncOptions struct {
 	Save   json.RawMessage `json:"save"`   // a bool or saveOptions
 }
 
-// syncOf reads the capability, which is the options or the kind of changes alone.
+// syncOf reads the capability textDocumentSync, which holds the options, or only the number of
+// their member change.
 func syncOf(raw json.RawMessage) (o syncOptions) {
 	if json.Unmarshal(raw, &o.Change) != nil {
 		_ = json.Unmarshal(raw, &o)

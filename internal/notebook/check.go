@@ -20,8 +20,8 @@ const MaxDepth = 1000
 
 const bom = "\xef\xbb\xbf"
 
-// checker reads a file strictly with jsontext. It adds to jsontext the limit of the nesting,
-// the check for UTF-8 apart from escapes, and an error with the class of the fault.
+// checker reads a file strictly with jsontext. In addition it bounds the nesting, tells bytes
+// that are not UTF-8 from bad escapes, and returns errors with their class.
 type checker struct {
 	raw  []byte
 	base int // the decoder's input is raw[base:]

@@ -113,8 +113,8 @@ func (s *twoRenames) rollBack(cause error) (out Written, err error) {
 	return out, cause
 }
 
-// clearName takes the target's name from the file that has it: our own is removed, any other
-// gets a temporary name, which is returned.
+// clearName frees the target's name. It removes a file that this change has made, and renames
+// any other to a temporary name, which it returns.
 func (s *twoRenames) clearName() (kept string, err error) {
 	now, err := sys.Stat(s.at.sys, s.at.dir, s.at.base)
 	switch {

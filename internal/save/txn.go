@@ -198,7 +198,7 @@ func (x *Txn) change(ctx context.Context, s strategy, c []span.Splice) (out Writ
 	return out, err
 }
 
-// stage prepares a change, or waits for Stage.
+// stage writes the new bytes, or waits for Stage, which writes them already.
 func (x *Txn) stage(s strategy, c []span.Splice) error {
 	if x.staging == nil {
 		return s.stage(c)

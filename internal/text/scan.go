@@ -373,8 +373,8 @@ func (s *Scan) shownStart(off int64) int64 {
 	return off
 }
 
-// eolIn returns the line ending of raw. The file may have to be read on to its first line
-// feed; not if raw has one, or has no carriage return.
+// eolIn returns the line ending of raw. If raw has a carriage return and no line feed, it
+// reads the file up to its first line feed.
 func (s *Scan) eolIn(ctx context.Context, r io.ReaderAt, raw []byte) (byte, error) {
 	s.mu.Lock()
 	eol, decided := s.lines.eol(s.size)

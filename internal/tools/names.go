@@ -196,8 +196,8 @@ func (n *namer) expand(ctx context.Context, call toolcall.Call, raw string) (e e
 	return e, nil
 }
 
-// isName reports whether something bears the very name that a pattern spells, as far as that
-// may be known.
+// isName reports whether a file has the pattern itself as its name. It returns false if the
+// caller may not read that file without a question.
 func (n *namer) isName(call toolcall.Call, path fsys.Path) bool {
 	f, err := n.committer.Opener.Access.Entry(call.Request(perm.Read, path), nil)
 	if err != nil {

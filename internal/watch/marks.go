@@ -197,7 +197,8 @@ func (m *Marks) note(e fsnotify.Event) {
 	}
 }
 
-// forget ends the watch of folders whose names may mean other folders now.
+// forget stops the watch of each folder for which moved is true: its name may lead to another
+// folder now.
 func (m *Marks) forget(moved func(dir string) bool) {
 	for dir, files := range m.folders {
 		if !moved(dir) {

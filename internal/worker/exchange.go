@@ -48,7 +48,7 @@ func (w *process) do(ctx context.Context, j Job, o Options) (Reply, error) {
 }
 
 // cause returns ErrForbidden in place of ErrDied if the kernel ended the worker for a
-// system call. It ends a worker that is still there.
+// system call. It kills a worker that still runs.
 func (w *process) cause(err error) error {
 	if err != ErrDied {
 		return err

@@ -239,7 +239,8 @@ func (d *decoder) quantTables(seg []byte) error {
 	return nil
 }
 
-// ended checks that there is a whole picture, and transforms what was gathered.
+// ended returns an error if image data is missing. Of a progressive picture it transforms the
+// coefficients that the scans have gathered.
 func (d *decoder) ended() error {
 	if d.comps == nil {
 		return FormatError("it has no image data")

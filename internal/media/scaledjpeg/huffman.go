@@ -70,7 +70,8 @@ func newHuffman(counts, values []byte) (*huffman, bool) {
 	return h, true
 }
 
-// widen finds the starts that hold a code and its number.
+// widen fills h.whole: for each beginning of the data that holds a code and the number behind
+// it, both in one entry.
 func (h *huffman) widen() {
 	for i, e := range h.fast {
 		n, size := uint(e&0xff), uint(e>>8&15)

@@ -264,5 +264,5 @@ func trimmed(text []byte, start, end int) []byte {
 // Behind is the start of the line behind the one that ends, without its line ending, at end.
 func Behind(text []byte, end int) int { return min(LineEnd(text, end)+1, len(text)) }
 
-// LineEnd is where the line ends, without its line feed, that holds a place.
+// LineEnd returns where the line that holds the offset at ends, before its line feed.
 func LineEnd(text []byte, at int) int { return at + lineLength(text[at:]) }
