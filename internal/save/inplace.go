@@ -253,11 +253,23 @@ func (s *inPlace) writeOver(from, to int64) (at int64, err error) {
 		}
 	}
 	if at, err = s.writeNew(from, to); err == nil && j.newSize < j.oldSize {
-		if err = s.checkSize(j.oldSize); err == nil {
-			err = s.at.sys.Truncate(s.fd, j.newSize)
-		}
+		err = s.truncate(j.newSize)
 	}
 	return at, err
+}
+
+// truncate cuts the file once the new bytes are on the disk: a file that has its new size and
+// old bytes would be neither old, nor new, nor a mix that the next start finishes.
+func (s *inPlace) truncate(size int64) error {
+	if s.at.s.o.Durability != None {
+		if err := s.at.sys.Sync(s.fd); err != nil {
+			return err
+		}
+	}
+	if err := s.checkSize(s.journal.oldSize); err != nil {
+		return err
+	}
+	return s.at.sys.Truncate(s.fd, size)
 }
 
 // writeNew writes the new bytes [at, to), and returns how far it has written.

@@ -1,6 +1,7 @@
 package save
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -192,6 +193,12 @@ func (j *journal) mixed(file int, size int64) (is mixture, at int64, err error) 
 	switch {
 	case size > j.oldSize && at == size:
 		return someNew, at, nil // past the old end, nothing old is left
+	case size > j.oldSize && size <= j.newSize:
+		grown, err := j.grown(file, at, size)
+		if err == nil && grown {
+			return someNew, at, nil
+		}
+		return neither, 0, err
 	case size == j.oldSize:
 		rest, err := j.common(file, 0, at, size)
 		if err == nil && rest == size {
@@ -200,6 +207,22 @@ func (j *journal) mixed(file int, size int64) (is mixture, at int64, err error) 
 		return neither, 0, err
 	}
 	return neither, 0, nil
+}
+
+// grown reports whether the file has old bytes from at to their end, and zeros behind that: it got
+// its size before a loss of power, and its last page did not reach the disk.
+func (j *journal) grown(file int, at, size int64) (bool, error) {
+	if same, err := j.common(file, 0, min(at, j.oldSize), j.oldSize); err != nil || same < j.oldSize {
+		return false, err
+	}
+	for at = max(at, j.oldSize); at < size; {
+		p, err := sys.ReadAt(j.s.sys, file, at, int(min(size-at, 64<<10)))
+		if err != nil || len(p) == 0 || len(bytes.Trim(p, "\x00")) > 0 {
+			return false, err
+		}
+		at += int64(len(p))
+	}
+	return true, nil
 }
 
 // mixture tells a file's relation to the two contents of its journal.

@@ -90,6 +90,9 @@ func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err err
 		return false, err
 	}
 	if j.newSize < was.Size {
+		if err := w.sys.Sync(fd); err != nil { // as a write in place does
+			return false, err
+		}
 		if now, err := w.sys.Fstat(fd); err != nil || now.Size != was.Size {
 			return false, errors.Join(err, ErrModified)
 		}

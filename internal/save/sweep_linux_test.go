@@ -255,6 +255,8 @@ func TestJournalReplay(t *testing.T) {
 		{"one byte", short, long, "The old text", "replayed"},
 		{"half", short, long, "THE NEW text", "replayed"},
 		{"past the old end", short, long, "THE NEW AND LON", "replayed"},
+		{"longer, with zeros for a page that was lost", short, long, "THE NEW text\x00\x00\x00", "replayed"},
+		{"longer, with something else behind zeros", short, long, "THE NEW text\x00\x00!", "torn"},
 		{"shorter: nothing", long, short, long, "left"},
 		{"shorter: half", long, short, "the old AND LONGER TEXT", "replayed"},
 		{"shorter: not yet cut", long, short, "the old text" + long[len(short):], "replayed"},
