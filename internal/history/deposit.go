@@ -89,7 +89,7 @@ func copyInto(root *os.Root, d *deposited, c PendingChange) (err error) {
 		err = root.Chtimes(d.Name, time.Time{}, time.Unix(0, d.Mtime))
 	}
 	if err == nil {
-		err = syncFolder(root)
+		err = owndir.SyncNames(root)
 	}
 	if err != nil {
 		root.Remove(d.Name)

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
 
@@ -215,26 +215,13 @@ func (w *writer) sync() error {
 	if named {
 		return nil
 	}
-	if err := syncFolder(w.root); err != nil {
+	if err := owndir.SyncNames(w.root); err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.named = true
 	return nil
-}
-
-// syncFolder syncs the names in a folder. On Windows no folder can be synced.
-func syncFolder(root *os.Root) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
 }
 
 func (w *writer) find(sum Sum) *object {

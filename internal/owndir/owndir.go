@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -111,7 +112,7 @@ func Sub(stateDir, name string) (*os.Root, error) {
 	return sub(stateDir, name, false)
 }
 
-// MakeSub is Sub, and makes a missing folder.
+// MakeSub is Sub, and makes a missing folder, so that it survives a loss of power.
 func MakeSub(stateDir, name string) (*os.Root, error) { return sub(stateDir, name, true) }
 
 // open opens a folder that only this user can write, after a check of so many levels below
@@ -139,7 +140,11 @@ func sub(stateDir, name string, create bool) (*os.Root, error) {
 	}
 	defer top.Close()
 	if create {
-		if err := top.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		err := top.Mkdir(name, 0o700)
+		if err == nil {
+			err = SyncNames(top)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 	}
@@ -155,6 +160,19 @@ func sub(stateDir, name string, create bool) (*os.Root, error) {
 		return nil, err
 	}
 	return top.OpenRoot(name)
+}
+
+// SyncNames syncs the names in a folder. On Windows no folder can be synced.
+func SyncNames(root *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
 }
 
 // KindOf returns the kind of an object that is no regular file.

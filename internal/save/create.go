@@ -152,6 +152,12 @@ func (d *madeDirs) unmake(n int) {
 // sync makes the new file's name last, and those of the folders made for it.
 func (d *madeDirs) sync() bool {
 	fine := d.at.syncFolder(d.last())
+	return d.syncMade() && fine
+}
+
+// syncMade makes the names of the folders last that were made.
+func (d *madeDirs) syncMade() bool {
+	fine := true
 	for n := len(d.made) - 1; n >= 0; n-- {
 		if d.made[n] {
 			fine = d.at.syncFolder(d.fds[n]) && fine

@@ -219,6 +219,9 @@ func (n *NamesTxn) Move(ctx context.Context, from, to *fsys.Target) (m Moved, er
 	if err := v.makeDirs(to); err != nil {
 		return m, err
 	}
+	if !v.dirs.syncMade() { // a sync of the old folder could make the move last without them
+		n.unknown = true
+	}
 	err = v.rename()
 	if sys.Is(err, syscall.EXDEV) {
 		m.Across = true

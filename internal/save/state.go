@@ -204,6 +204,11 @@ func (f *stateFolder) makeAll(path string) error {
 	if sys.Is(err, syscall.EEXIST) {
 		return nil
 	}
+	if err == nil && f.s.o.Durability != None {
+		// A note or a journal lasts only with all folders that lead to it. A folder of another
+		// user that cannot be read cannot be synced either.
+		sys.SyncFolder(f.s.sys, sys.CWD, filepath.Dir(path))
+	}
 	return err
 }
 
@@ -255,7 +260,11 @@ func (f *stateFolder) checkOpen(fd int, path string) error {
 func (f *stateFolder) openSub(top int, path, name string) (int, error) {
 	fd, err := f.s.sys.Openat(top, name, sys.Folder|sys.NoFollow, 0)
 	if sys.Is(err, syscall.ENOENT) {
-		if err := f.s.sys.Mkdir(top, name, 0o700); err != nil && !sys.Is(err, syscall.EEXIST) {
+		err = f.s.sys.Mkdir(top, name, 0o700)
+		if err == nil && f.s.o.Durability != None {
+			err = f.s.sys.Sync(top)
+		}
+		if err != nil && !sys.Is(err, syscall.EEXIST) {
 			return -1, err
 		}
 		fd, err = f.s.sys.Openat(top, name, sys.Folder|sys.NoFollow, 0)
