@@ -3,9 +3,12 @@ package history
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/owndir"
 )
 
 // thin removes the bytes of the middle entries of each file that has more than most bytes in
@@ -114,12 +117,21 @@ func (s *segment) rewrite(spared bool, thinned func(Entry) bool) error {
 			err = s.root.Chtimes(w.stem+ext, s.changed, s.changed)
 		}
 	}
+	if err == nil {
+		err = w.sync() // a loss of power may cost the newest changes, and none of these
+	}
 	w.closeFiles()
 	if err != nil {
 		(&segment{root: s.root, stem: w.stem}).delete()
 		return err
 	}
-	s.delete()
+	// As long as the old journal is there, the copy does not count: it goes first, and for good.
+	if err := s.root.Remove(s.stem + journalExt); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if owndir.SyncNames(s.root) == nil {
+		s.root.Remove(s.stem + packExt)
+	}
 	return nil
 }
 
