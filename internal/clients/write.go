@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/settings/disk"
 )
@@ -101,6 +103,16 @@ func replace(ctx context.Context, txn *save.Txn, file string, merge func(old []b
 	return w, nil
 }
 
+// syncNames makes the names in a folder last: the old bytes go only when the backup stays.
+func syncNames(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return owndir.SyncNames(root)
+}
+
 // maxBackups bounds the names that are tried for a backup.
 const maxBackups = 1000
 
@@ -119,7 +131,7 @@ func backUp(file string, content []byte, mode fs.FileMode) (name string, err err
 	}
 	if err == nil {
 		_, err = f.Write(content)
-		if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close(), syncNames(filepath.Dir(name))); err != nil {
 			os.Remove(name)
 		}
 	}
