@@ -3,8 +3,8 @@
 // folders for links meanwhile. All of it runs over the real binary, as shipped.
 //
 // Every test has a control arm, a naive program under the same treatment, that must fail;
-// a run whose control arm does not fail proves nothing and is an error. Power loss is not
-// covered here.
+// a run whose control arm does not fail proves nothing and is an error. A loss of power is
+// played: see package crashstates.
 //
 // Counts come from the environment ("make faults" sets the long ones); without it the same
 // code runs with small counts, which each test prints.

@@ -17,6 +17,8 @@ func playRole(role string, args []string) {
 		naiveWriter(args[0])
 	case "cut":
 		roleCut(args[0], args[1])
+	case "record":
+		roleRecord(args)
 	case "naive-decoder":
 		naiveDecoder(args[0])
 	case "naive-reader":
