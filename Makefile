@@ -44,7 +44,7 @@ RACED := TestScripts/^(hook|proto|reminder|settings|stuck)_
 
 # Packages whose tests start many programs or take times: make test runs them last and two at a time,
 # the longest first.
-LONG := faults media/pdf bench clienttest release comparison
+LONG := faults media/pdf bench clienttest release
 
 .PHONY: help setup wine wine-part build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
@@ -99,8 +99,8 @@ demo: build ## to see it: a real session on sample files
 pictures: build ## after a change to what the demo prints: docs/demo.svg anew
 	$(GO) run ./internal/demo -svg docs/demo.svg $(BIN) >/dev/null
 
-comparison: ## docs/comparison.md anew: the same tasks through fsmcp and the official file system server, from npm
-	$(GO) run ./internal/comparison -o docs/comparison.md
+comparison: ## docs/comparison.md anew: the cases of testkit with fsmcp, the official file system server and Claude Code's tools, from npm
+	cd testkit && $(GO) run . -page comparison.md.tmpl -o ../docs/comparison.md servers/fsmcp.json servers/official.json servers/claude-code.json
 
 check: ## lint, a part of test: gofmt, vet, staticcheck, tidy, known vulnerabilities
 	@bad=$$(gofmt -l $$(git ls-files -c -o --exclude-standard '*.go')); [ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
@@ -136,7 +136,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=10000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	FSMCP_HOSTILE_PICTURES=8 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=4 \
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
-	cd testkit && $(GO) test -count=1 -v -vet=off ./... | ../.ci/loud -v all=1
+	cd testkit && $(GO) test -count=1 -timeout 14m -v -vet=off ./... | ../.ci/loud -v all=1
 
 # "make check" vets everything, so that these tests do not.
 test-raced-packages:
@@ -148,6 +148,7 @@ test-raced-scripts:
 clients: export FSMCP_FULL = 1
 clients: ## more than its part of test: real MCP clients, from npm, each with a script in place of a model, and real language servers
 	$(GO) test -count=1 -timeout 15m -v ./internal/clienttest | .ci/loud -v all=1
+	cd testkit && $(GO) test -count=1 -timeout 15m -v -run TestPage . | ../.ci/loud -v all=1
 
 bench: build ## after a change that could cost time or memory: figures beside their bounds
 	FSMCP_BENCH=full FSMCP_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -p 1 -run TestFigures ./internal/bench ./internal/notebook -v | grep -v -e '^=== ' -e '^--- '

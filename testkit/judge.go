@@ -37,11 +37,17 @@ func attempt(c *testCase, a *adapter, dir string) (result, error) {
 		if err != nil {
 			return now, err
 		}
+		if !r.killed {
+			r.close()
+		}
 		now, err = r.judge()
 		// A server may remove what a killed one left after it has answered.
 		for end := time.Now().Add(5 * time.Second); err == nil && r.killed && now.Verdict == wrong && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond)
 			now, err = r.judge()
+		}
+		if r.killed {
+			r.close()
 		}
 		if err != nil {
 			return now, err
@@ -73,7 +79,7 @@ func (r *run) judge() (result, error) {
 	}
 	fault, from := r.difference(r.after, area), r.difference(r.untouched, area)
 	idle := from == ""
-	if r.killed && len(from) < len(fault) {
+	if r.unsure && len(from) < len(fault) {
 		fault = from // it may be the old file as well as the new one
 	}
 	for _, got := range r.shown {
@@ -88,7 +94,7 @@ func (r *run) judge() (result, error) {
 		return bad(r.broken + "; " + fault)
 	case r.noTool && idle:
 		done.Verdict = noTool
-	case r.killed && (fault == "" || idle):
+	case r.unsure && (fault == "" || idle):
 	case r.c.Refuse && fault == "":
 		if !r.failed {
 			return bad("reports success")

@@ -159,5 +159,5 @@ func listTools(a *adapter, dir string) (tools, size int, err error) {
 	}
 	var all struct{ Tools []json.RawMessage }
 	err = json.Unmarshal(list, &all)
-	return len(all.Tools), len(list), err
+	return len(all.Tools), len(strings.ReplaceAll(string(list), p.work, "/project")), err
 }

@@ -30,7 +30,8 @@ type run struct {
 	shown  []answer // all answers
 	failed bool     // the last step that counts was answered by an error
 	noTool bool     // the server has no tool for a step
-	killed bool     // a server was killed before it had answered
+	killed bool     // a server was killed
+	unsure bool     // it had not answered yet
 	broken string   // how the server itself failed
 }
 
@@ -47,7 +48,7 @@ type call struct {
 	again     string
 }
 
-// play plays a case in an empty folder. An error is one of the kit or of the case.
+// play plays a case in an empty folder. The servers still run then. An error is one of the kit or of the case.
 func play(c *testCase, a *adapter, dir string, try int) (r *run, err error) {
 	r = &run{c: c, adapter: a, servers: make(map[int]*client)}
 	if r.place, err = newPlace(dir); err != nil {
@@ -69,18 +70,20 @@ func play(c *testCase, a *adapter, dir string, try int) (r *run, err error) {
 	for name, n := range r.start {
 		r.untouched[name] = n
 	}
-	defer func() {
-		for _, server := range r.servers {
-			server.close()
-		}
-	}()
 	if r.broken, err = r.steps(c.Steps, try); err != nil {
+		r.close()
 		return nil, fmt.Errorf("%s, %s: %w", filepath.Base(c.dir), a.Name, err)
 	}
 	if c.Refuse {
 		r.after = r.untouched
 	}
 	return r, nil
+}
+
+func (r *run) close() {
+	for _, server := range r.servers {
+		server.close()
+	}
 }
 
 // steps plays steps until one fails for which the agent knows nothing better.
@@ -259,14 +262,14 @@ func (r *run) kill(s step, try int) (broken string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r.killed = true
+	r.killed, r.unsure = true, true
 	for changes := 0; changes <= try; runtime.Gosched() {
 		if len(arrives) > 0 {
 			got, broken, err := r.receive(s.Server, arrives)
 			if broken != "" || err != nil {
 				return broken, err
 			}
-			r.failed, r.killed = got.failed, false
+			r.failed, r.unsure = got.failed, false
 			break
 		}
 		if now := r.glimpse(); now != last {

@@ -165,7 +165,6 @@ var layers = map[string]layer{
 	"internal/bench/floor":        {},
 	"internal/clienttest":         {imports: []string{"internal/media/pdftest"}},
 	"internal/conformance":        {never: pure()},
-	"internal/comparison":         {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/demo":               {imports: []string{"internal/mcptest", "internal/media/pdftest"}},
 	"internal/faults":             {imports: []string{"internal/mcptest", "internal/faults/crashstates", "internal/faults/histories", "internal/savemodel", "internal/winetest"}},
 	"internal/faults/crashstates": {never: pure()},
