@@ -34,7 +34,7 @@ FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-
 # Packages whose code runs in several goroutines: make test tests those of the first line under the race
 # detector alone, with fewer rounds (internal/shortrun), and the others without it alone; make faults runs
 # all of them under it, in full. It has nothing to find in pure packages.
-ONLY_RACED := audit clipboard filelock history hooks lsp media/decoder owndir save server server/schedule server/wire settings/follow state watch worker
+ONLY_RACED := audit clipboard filelock history hooks lsp media/decoder owndir records save server server/schedule server/wire settings/follow state watch worker
 RACED_PACKAGES := $(ONLY_RACED) fsys search settings tools
 
 # Scripts of what runs at the same time as something else: the whole server under the race detector. The
