@@ -13,9 +13,6 @@ const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 // StampOf returns the stamp of an open file.
 func StampOf(f *os.File) (Stamp, error) { return Fstat(int(f.Fd())) }
 
-// stampAgain returns the stamp now of a file that had another one when it was opened.
-func stampAgain(f *os.File, _ Stamp) (Stamp, error) { return StampOf(f) }
-
 func stampFrom(st *unix.Stat_t) Stamp {
 	return Stamp{
 		Dev:   uint64(st.Dev), //nolint:unconvert // not so wide everywhere

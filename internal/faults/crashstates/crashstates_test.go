@@ -60,9 +60,7 @@ func spelled(l Log, start World, m Model) (all []string) {
 func TestTextbookStates(t *testing.T) {
 	renameB := append(replaceA().sync(ID{0, 4}), Op{Kind: Rename, At: name("b"), To: name("c"), Call: "rename b c"})
 	first := Log{{Kind: Rename, At: name("b"), To: name("c"), Call: "rename b c"}}
-	for _, op := range replaceA() {
-		first = append(first, op)
-	}
+	first = append(first, replaceA()...)
 	overwrite := Log{{Kind: Write, Ino: ID{0, 2}, Data: []byte("NEW"), Call: "write a"}, {Kind: Truncate, Ino: ID{0, 2}, Size: 3, Call: "truncate a"}}
 	for _, c := range []struct {
 		what  string
