@@ -74,7 +74,7 @@ func playBad(t *testing.T, kind string, cases []*testCase) []result {
 }
 
 // TestPage checks that docs/comparison.md is what "make comparison" writes now: all of it under
-// FSMCP_FULL, else the columns of fsmcp and of the official server.
+// FSMCP_FULL, which make clients sets, else the columns of fsmcp.
 func TestPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("!!! NOT TESTED: docs/comparison.md, as each case starts servers !!!")
@@ -98,7 +98,8 @@ func TestPage(t *testing.T) {
 	}
 	names := []string{"fsmcp", "official", "claude-code"}
 	if os.Getenv("FSMCP_FULL") == "" {
-		names = names[:2]
+		t.Log("!!! NOT TESTED: the columns of other servers; make clients plays them !!!")
+		names = names[:1]
 	}
 	var servers []*played
 	for column, name := range names {

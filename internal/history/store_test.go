@@ -178,7 +178,7 @@ func changed(rng *rand.Rand, old []byte) []byte {
 // TestManySmallEdits is the bound on room: a thousand one-line edits of a file of
 // 200 KB, by one server, and some by two in turn.
 func TestManySmallEdits(t *testing.T) {
-	for servers, edits := range map[int]int{1: shortrun.Count(t, 1000, 80, "edits by one server"), 2: shortrun.Count(t, 300, 40, "edits by two")} {
+	for servers, edits := range map[int]int{1: shortrun.Count(t, 1000, 40, "edits by one server"), 2: shortrun.Count(t, 300, 30, "edits by two")} {
 		dir := t.TempDir()
 		var stores []*Store
 		for range servers {

@@ -264,7 +264,7 @@ func roleNames(which, killAt int, state, from, to string) {
 // one of them, or both), whole; what was removed had been kept; the next start leaves nothing
 // about.
 func TestNamesKilledAtEveryCall(t *testing.T) {
-	step := 41
+	step := 83
 	if long() {
 		step = 1
 	}
