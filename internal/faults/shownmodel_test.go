@@ -142,13 +142,30 @@ func (t *transcript) seen(line string) []bool {
 
 var reminderTags = regexp.MustCompile(`</?system-reminder>`)
 
+// seenLine is seen for a line of a file. A carriage return within it may have been the end of a line
+// when it was shown: it becomes part of one when another program puts a line feed into the file.
+func (t *transcript) seenLine(line string) []bool {
+	known := t.seen(line)
+	if !strings.Contains(line, "\r") {
+		return known
+	}
+	at := 0
+	for _, part := range strings.SplitAfter(line, "\r") {
+		for i, seen := range t.seen(part) {
+			known[at+i] = known[at+i] || seen
+		}
+		at += len(part)
+	}
+	return known
+}
+
 // unseen returns the first byte in text[from:to] that was in no answer, or -1.
 func (t *transcript) unseen(text string, from, to int) int {
 	for _, l := range linesOf(text) {
 		if l.end <= from || l.start >= to || l.start == l.end {
 			continue
 		}
-		known := t.seen(text[l.start:l.end])
+		known := t.seenLine(text[l.start:l.end])
 		for i := max(from, l.start); i < min(to, l.end); i++ {
 			if !known[i-l.start] {
 				return i
