@@ -160,7 +160,8 @@ fuzz: ## after a change to a parser: every fuzz target for FUZZTIME (60s)
 	    echo "fuzz: $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s $$pkg || exit 1; done; done
 
 faults: export FSMCP_FULL = 1
-faults: build ## after a change to saving, locking, history, workers, permissions or what counts as shown: kills, failing calls, foreign writers, races, random walks
+faults: PACKAGES += chromium:chromium
+faults: setup build ## after a change to saving, locking, history, workers, permissions or what counts as shown: kills, failing calls, foreign writers, races, random walks
 	FSMCP_BIN=$(abspath $(BIN)) FSMCP_ROUNDS=100 FSMCP_WRITER_EDITS=500 FSMCP_KILLS=1000 FSMCP_KILL_LARGEST=33554432 \
 	FSMCP_STRACE_PER_CALL=1000 FSMCP_STRACE_CELLS=600 FSMCP_CUTS=100000 FSMCP_MULTIEDITS=500 FSMCP_MOVES=500 FSMCP_SWAP_SECONDS=20 FSMCP_RACE_SECONDS=20 FSMCP_LONG_LINE_MB=2048 FSMCP_P99_MS=5 FSMCP_PICTURES=2000 FSMCP_COORDINATES=500 FSMCP_SCREENSHOTS=2 FSMCP_WORKER_KILLS=500 FSMCP_COMPILE_KILLS=40 FSMCP_HOSTILE_PICTURES=30000 FSMCP_MUTANTS=5000 FSMCP_ATTRIBUTE_EDITS=5000 FSMCP_PDFS=40 FSMCP_HOSTILE_PDFS=1000 FSMCP_HOSTILE_OFFICE=1000 FSMCP_WALK=20000 FSMCP_SHOWN=24000 FSMCP_MAPPED_WRITES=100 \
 	FSMCP_SEARCHES=100 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_CANCEL_MS=100 \

@@ -179,7 +179,7 @@ func (r *recording) picture() map[string]string {
 	return all
 }
 
-// shows says what a name leads to.
+// shows says what is at a name.
 func shows(path string) string {
 	info, err := os.Lstat(path)
 	switch {

@@ -234,20 +234,12 @@ func version(path string, old, now []byte) func() string {
 	}
 }
 
-// spelled says what is at a name.
+// spelled says what is at a name, and when a file was changed.
 func spelled(path string) string {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return ""
-	case info.IsDir():
-		return "folder"
-	case info.Mode()&os.ModeSymlink != 0:
-		text, _ := os.Readlink(path)
-		return "link to " + text
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		return fmt.Sprintf("%s %d", shows(path), info.ModTime().UnixNano())
 	}
-	b, _ := os.ReadFile(path)
-	return fmt.Sprintf("%v %d %q", info.Mode(), info.ModTime().UnixNano(), b)
+	return shows(path)
 }
 
 // place of an item that is moved from one name to another. below are the names below both.

@@ -1,13 +1,15 @@
 // Package records keeps what a named conversation was shown for a day, so that a restart of the
 // server forgets nothing.
 //
-// Of each file it stores the path, the stamp, and the ranges that were shown with their hashes:
-// no text. A record proves itself against the bytes of the file like one in memory, so a stale
-// one makes a call refused at worst, and never lets unseen bytes be replaced. A conversation has one file in the folder records of
-// the state folder, which is read when a record is first asked for, and written anew some time
-// after a change. If two servers have one conversation, each keeps what the other wrote of
-// other files; of one file, and of two writes at the same moment, the later one counts, and the
-// other text has to be read again. A crash costs what the last moments have shown.
+// Of each file it stores the path, the stamp, and the ranges that were shown with their hashes: no
+// text. A record proves itself against the bytes of the file like one in memory: a stale one makes
+// a call refused at worst, and never lets unseen bytes be replaced.
+//
+// A conversation has one file in the folder records of the state folder. It is read when a record
+// is first asked for, and written anew some time after a change. If two servers have one
+// conversation, each keeps what the other wrote of other files; of one file, and of two writes at
+// the same moment, the later one counts, and the other text has to be read again. A crash costs
+// what the last moments have shown.
 //
 // It keeps nothing of files that the history must not store, nor of conversations without a
 // name.

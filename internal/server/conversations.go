@@ -60,8 +60,8 @@ func (c *conn) session(meta *wire.CallMeta, client string) *toolcall.Session {
 	return c.sessions.of("", "")
 }
 
-// isClient reports whether a name that a client sends is that of a row: equal, or it goes on with something
-// that is no letter.
+// isClient reports whether the name that a client sends is that of a row: it is equal, or goes on
+// with something that is no letter.
 func isClient(sent, row string) bool {
 	rest, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(sent), " ", "-"), row)
 	return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')

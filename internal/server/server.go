@@ -124,12 +124,13 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{opts: o, specs: make(map[string]*arguments.Spec), tickets: newTickets()}
 	var names []string
+	facts := o.facts()
 	for _, t := range o.Tools {
 		sp, err := arguments.Load(o.Schemas, t)
 		if err != nil {
 			return nil, err
 		}
-		sp.Description = described(sp.Description, o.facts())
+		sp.Description = described(sp.Description, facts)
 		s.specs[t.Name] = sp
 		s.listed = append(s.listed, listed(sp))
 		names = append(names, t.Name)

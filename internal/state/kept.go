@@ -20,8 +20,8 @@ func (f *Files) Keep(load func() map[string]Record, changed func()) {
 	f.load, f.changed = load, changed
 }
 
-// TakeChanged returns the records that were put since the last call by their paths; nil stands for one that
-// was forgotten.
+// TakeChanged returns by their paths the records that were put since the last call; nil stands for
+// one that was forgotten.
 func (f *Files) TakeChanged() map[string]*Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
