@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,7 +49,8 @@ type call struct {
 	again     string
 }
 
-// play plays a case in an empty folder. The servers still run then. An error is one of the kit or of the case.
+// play plays a case in an empty folder. The servers still run when it returns. An error is one of
+// the kit or of the case.
 func play(c *testCase, a *adapter, dir string, try int) (r *run, err error) {
 	r = &run{c: c, adapter: a, servers: make(map[int]*client)}
 	if r.place, err = newPlace(dir); err != nil {
@@ -66,10 +68,7 @@ func play(c *testCase, a *adapter, dir string, try int) (r *run, err error) {
 	if r.start, err = readTree(r.place.area); err != nil { // links with their true targets
 		return nil, err
 	}
-	r.untouched = tree{}
-	for name, n := range r.start {
-		r.untouched[name] = n
-	}
+	r.untouched = maps.Clone(r.start)
 	if r.broken, err = r.steps(c.Steps, try); err != nil {
 		r.close()
 		return nil, fmt.Errorf("%s, %s: %w", filepath.Base(c.dir), a.Name, err)
