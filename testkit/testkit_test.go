@@ -21,6 +21,9 @@ func TestBadServers(t *testing.T) {
 			"link-out-read", "link-out-edit", "link-dangling", "link-folder", "dot-dot", "absolute-outside", "prefix",
 			"kill", "picture", "pdf", "move-onto"}
 		for i, one := range playBad(t, "in-place", cases) {
+			for again := 0; again < 10 && cases[i].Tries > 0 && one.Verdict != wrong; again++ { // it lost no race
+				one = playBad(t, "in-place", cases[i:i+1])[0]
+			}
 			if slices.Contains(bad, cases[i].name()) != (one.Verdict == wrong) {
 				t.Errorf("%s is %s: %s", cases[i].name(), one.Verdict, one.Reason)
 			}
