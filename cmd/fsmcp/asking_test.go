@@ -97,11 +97,7 @@ func meet(t *testing.T, revision, dir string, roots []string, words ...string) *
 
 func (s scene) meet(t *testing.T, words ...string) *person {
 	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, append([]string{"serve"}, words...)...)
+	cmd := exec.Command(program, append([]string{"serve"}, words...)...)
 	cmd.Args[0] = "fsmcp"
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "HOME="+s.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
@@ -109,6 +105,7 @@ func (s scene) meet(t *testing.T, words ...string) *person {
 	cmd.Stderr = os.Stderr
 	p := &person{user: &user{}, t: t}
 	p.will("decline", "")
+	var err error
 	options := &mcp.ClientOptions{ElicitationHandler: p.elicit}
 	if s.deaf {
 		options.ElicitationHandler = nil

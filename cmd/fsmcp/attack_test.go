@@ -95,9 +95,7 @@ func (f *fort) lacks(name string) {
 func (f *fort) serve(words ...string) {
 	f.t.Helper()
 	f.close()
-	path, err := os.Executable()
-	f.check(err)
-	f.options = mcptest.Options{Validate: true, Path: path, Argv0: "fsmcp", Args: []string{"serve"}, Dir: f.ws, Stderr: f.stderr,
+	f.options = mcptest.Options{Validate: true, Path: program, Args: []string{"serve"}, Dir: f.ws, Stderr: f.stderr,
 		Env: append(os.Environ(), "HOME="+f.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "FSMCP_DURABILITY=none")}
 	dir := []string{f.ws}
 	for _, w := range words {

@@ -16,12 +16,8 @@ func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	const limit, files = 128, 300
 	f := newFort(t)
-	path, err := os.Executable()
-	f.check(err)
-	named := filepath.Join(t.TempDir(), "fsmcp") // the name says which program it is to be
-	f.check(os.Symlink(path, named))
 	shell := fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, limit)
-	f.options = mcptest.Options{Path: "/bin/sh", Args: []string{"-c", shell, named, "serve", f.ws}, Dir: f.ws, Stderr: f.stderr,
+	f.options = mcptest.Options{Path: "/bin/sh", Args: []string{"-c", shell, program, "serve", f.ws}, Dir: f.ws, Stderr: f.stderr,
 		Env: append(os.Environ(), "HOME="+f.home, "XDG_STATE_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "FSMCP_DURABILITY=none")}
 	f.start()
 	for n := range files {

@@ -74,11 +74,8 @@ func (d *driver) serve(ts *testscript.TestScript, neg bool, args []string) {
 	if withDir {
 		d.flags = append(d.flags, d.work)
 	}
-	path, err := os.Executable()
-	ts.Check(err)
-	d.options = mcptest.Options{Path: path, Argv0: "fsmcp", Args: d.flags, Dir: ts.MkAbs("."), Env: env, Validate: true}
+	d.options = mcptest.Options{Path: program, Argv0: "fsmcp", Args: d.flags, Dir: ts.MkAbs("."), Env: env, Validate: true}
 	if d.asUID != 0 {
-		d.options.Path = "/proc/self/exe" // the folders above the test binary are closed to others
 		d.options.Attr = credential(d.asUID)
 	}
 	ts.Check(d.start(ts.Getenv("REVISION"), ts.Getenv("CLIENT")))

@@ -31,11 +31,7 @@ type browsed struct {
 // fsmcp returns a command of the program.
 func (b *browsed) fsmcp(words ...string) *exec.Cmd {
 	b.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	cmd := exec.Command(path, words...)
+	cmd := exec.Command(program, words...)
 	cmd.Args[0], cmd.Dir, cmd.Env, cmd.Stderr = "fsmcp", b.dir, b.env, os.Stderr
 	return cmd
 }

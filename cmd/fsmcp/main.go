@@ -11,8 +11,6 @@ import (
 	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
-func main() { os.Exit(start(currentProcess())) }
-
 // start runs the command line until it ends or a signal arrives, and returns the exit
 // code.
 func start(s process) int {

@@ -30,12 +30,10 @@ func TestPicturesOutliveAnUpgrade(t *testing.T) {
 			t.Error(clipText(res.Text))
 		}
 	}
-	own, err := os.Executable()
-	f.check(err)
 	for _, before := range []bool{true, false} {
 		f.close()
 		dir := t.TempDir()
-		f.check(exec.Command("cp", own, filepath.Join(dir, "fsmcp")).Run())
+		f.check(exec.Command("cp", program, filepath.Join(dir, "fsmcp")).Run())
 		f.check(os.Symlink(media, filepath.Join(dir, "fsmcp-media")))
 		f.options.Path = filepath.Join(dir, "fsmcp")
 		f.start()

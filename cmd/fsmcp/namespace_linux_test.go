@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,11 +28,7 @@ func (f *fort) after(shell string) {
 	if out, err := try.CombinedOutput(); err != nil {
 		f.t.Skipf("!!! NOT TESTED: no user namespace of our own can be had: %v !!! %s", err, out)
 	}
-	path, err := os.Executable()
-	f.check(err)
-	named := filepath.Join(f.t.TempDir(), "fsmcp") // the name says which program it is to be
-	f.check(os.Symlink(path, named))
-	f.prelude = []string{"-ec", shell + "\nexec \"$0\" \"$@\"", named}
+	f.prelude = []string{"-ec", shell + "\nexec \"$0\" \"$@\"", program}
 }
 
 // TestWithoutEvents follows settings files where the system has no watchers

@@ -115,12 +115,8 @@ func layOut(t *testing.T, dir string) []cellEdit {
 
 func serveIn(t *testing.T, dir string) *mcptest.Client {
 	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c, err := mcptest.Start(mcptest.Options{Validate: true,
-		Path: path, Argv0: "fsmcp", Args: []string{"serve", dir}, Dir: dir, Stderr: os.Stderr,
+		Path: program, Args: []string{"serve", dir}, Dir: dir, Stderr: os.Stderr,
 		Env: append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "FSMCP_DURABILITY=none"),
 	})
 	if err != nil {

@@ -39,11 +39,7 @@ func driveRevision(t *testing.T, revision string) {
 	if err := os.WriteFile(file, []byte("one\ntwo\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "serve", work)
+	cmd := exec.Command(program, "serve", work)
 	cmd.Args[0] = "fsmcp"
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=")
 	cmd.Stderr = os.Stderr

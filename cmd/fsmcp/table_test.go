@@ -310,12 +310,8 @@ func playDeaf(t *testing.T, s *stage) {
 // playExplain asks on the command line, where the user may know everything.
 func playExplain(t *testing.T, s *stage) {
 	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	words := append([]string{"explain", "--json"}, s.words[:len(s.words)-1]...)
-	cmd := exec.Command(path, append(words, "--dir", s.words[len(s.words)-1], s.Names[0])...)
+	cmd := exec.Command(program, append(words, "--dir", s.words[len(s.words)-1], s.Names[0])...)
 	cmd.Args[0] = "fsmcp"
 	cmd.Dir = s.root
 	cmd.Env = append(os.Environ(), "HOME="+s.root+conformance.Home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")

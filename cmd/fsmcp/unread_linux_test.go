@@ -132,13 +132,11 @@ func TestEndOfInputBehindUnreadOutput(t *testing.T) {
 // raw starts a server whose streams the test holds.
 func (f *fort) raw(args ...string) (in io.WriteCloser, out io.ReadCloser, cmd *exec.Cmd) {
 	f.t.Helper()
-	path, err := os.Executable()
-	f.check(err)
-	cmd = exec.Command(path)
+	cmd = exec.Command(program)
 	cmd.Args = append([]string{"fsmcp"}, args...)
 	cmd.Dir = f.ws
 	cmd.Env = append(os.Environ(), "HOME="+f.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=")
-	in, err = cmd.StdinPipe()
+	in, err := cmd.StdinPipe()
 	f.check(err)
 	out, err = cmd.StdoutPipe()
 	f.check(err)

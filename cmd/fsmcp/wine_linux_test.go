@@ -21,13 +21,9 @@ import (
 
 const wineVariable = winetest.Variable
 
-// hearingOrWine is the program that scripts run: under TestScriptsUnderWine that for Windows.
-func hearingOrWine() {
-	if os.Getenv(wineVariable) != "" {
-		os.Exit(winetest.RunProxy())
-	}
-	hearing()
-}
+// proxyForWine is what scripts run as fsmcp under TestScriptsUnderWine: it starts the program for
+// Windows.
+func proxyForWine() { os.Exit(winetest.RunProxy()) }
 
 // TestScriptsUnderWine runs the scripts with the program for Windows. With FSMCP_WINE=part
 // it runs some of the quick ones, with a word like edit_crlf those whose name matches it as a

@@ -4,4 +4,4 @@ package main
 
 const wineVariable = ""
 
-func hearingOrWine() { hearing() }
+func proxyForWine() {}

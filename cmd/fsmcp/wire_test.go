@@ -91,12 +91,9 @@ func replay(t *testing.T, text string) {
 }
 
 func (tr *transcript) start(flags []string) {
-	path, err := os.Executable()
-	if err != nil {
-		tr.t.Fatal(err)
-	}
 	env := append(os.Environ(), "HOME="+tr.t.TempDir(), "XDG_STATE_HOME=", "XDG_CONFIG_HOME=")
-	tr.client, err = mcptest.Start(mcptest.Options{Path: path, Argv0: "fsmcp", Env: env, Dir: tr.d.work, Validate: true,
+	var err error
+	tr.client, err = mcptest.Start(mcptest.Options{Path: program, Env: env, Dir: tr.d.work, Validate: true,
 		Args: append(append([]string{"serve"}, flags...), tr.d.work)})
 	if err != nil {
 		tr.t.Fatal(err)
