@@ -407,7 +407,7 @@ func (h *historySession) restore(ctx context.Context, id string, asJSON bool) er
 	if asJSON {
 		return h.printJSON(e, map[string]any{"changed": result != nil})
 	}
-	text := fmt.Sprintf("%s holds nothing of the change %s any more; nothing was changed.", fsys.Printable(e.Path), id)
+	text := fmt.Sprintf("%s holds nothing of the change %s any more; nothing was changed.", fsys.Printable(h.restorer().Now(e)), id)
 	if result != nil {
 		text = result.Blocks[0].Text
 	}

@@ -121,6 +121,11 @@ func conflict(err error) error {
 	return err
 }
 
+// Now returns the name that the file of a change has now, if it was moved since.
+func (r Restorer) Now(e history.Entry) string {
+	return r.followed(RestoredFile{Path: e.Path, Entries: []history.Entry{e}}).Path
+}
+
 // followed returns the file under the name that it has now, if it was moved since. A file that
 // has its old name again, or still, keeps it. A copy is never the file that it was made of.
 func (r Restorer) followed(f RestoredFile) RestoredFile {
