@@ -21,8 +21,7 @@ import (
 
 const wineVariable = winetest.Variable
 
-// proxyForWine is what scripts run as fsmcp under TestScriptsUnderWine: it starts the program for
-// Windows.
+// proxyForWine starts the program for Windows: TestScriptsUnderWine has scripts run it as fsmcp.
 func proxyForWine() { os.Exit(winetest.RunProxy()) }
 
 // TestScriptsUnderWine runs the scripts with the program for Windows. With FSMCP_WINE=part

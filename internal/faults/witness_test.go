@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/fsmcp/fsmcp/internal/faults/histories"
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
@@ -330,26 +332,29 @@ func (w *witness) foreign(r *rand.Rand) {
 			step(histories.Close, "", func() error { return f.Close() })
 		}
 	case n < 10:
-		if step(histories.Truncate, "", open(os.O_WRONLY|os.O_TRUNC)) {
+		if step(histories.Truncate, "", open(os.O_WRONLY|os.O_APPEND|os.O_TRUNC)) {
 			linger()
-			step(histories.Overwrite, line+lastLine, put(line+lastLine))
+			step(histories.Extend, line+lastLine, put(line+lastLine))
 			step(histories.Close, "", func() error { return f.Close() })
 		}
 	case n < 13:
-		if step(histories.Open, "", open(os.O_RDWR)) {
-			text := make([]byte, 1<<16)
-			size, _ := f.ReadAt(text, 0)
+		if step(histories.Open, "", open(os.O_RDWR|os.O_APPEND)) {
+			text := contentOf(f)
 			linger()
 			step(histories.Overwrite, "", func() error { return f.Truncate(0) })
 			linger()
-			step(histories.Overwrite, line+string(text[:size]), put(line+string(text[:size])))
+			step(histories.Extend, line+text, put(line+text))
 			step(histories.Close, "", func() error { return f.Close() })
 		}
 	case n < 19:
-		text, _ := os.ReadFile(file)
+		text := ""
+		if f, err := os.Open(file); err == nil {
+			text = contentOf(f)
+			f.Close()
+		}
 		linger()
-		must(w.t, os.WriteFile(w.dir+".theirs", append([]byte(line), text...), 0o666))
-		step(histories.Replace, line+string(text), func() error { return os.Rename(w.dir+".theirs", file) })
+		must(w.t, os.WriteFile(w.dir+".theirs", []byte(line+text), 0o666))
+		step(histories.Replace, line+text, func() error { return os.Rename(w.dir+".theirs", file) })
 	default:
 		step(histories.Remove, "", func() error { return os.Remove(file) })
 	}
@@ -358,15 +363,20 @@ func (w *witness) foreign(r *rand.Rand) {
 	w.mu.Unlock()
 }
 
+// contentOf reads a small file by one call, so that no change comes between two.
+func contentOf(f *os.File) string {
+	b := make([]byte, 1<<16)
+	n, _ := unix.Pread(int(f.Fd()), b, 0)
+	return string(b[:max(n, 0)])
+}
+
 // observe reads a file as any program does.
 func (w *witness) observe(name string) {
 	op := histories.Op{Kind: histories.Read, Session: histories.Outside, Name: name, Begin: w.tick()}
 	f, err := os.Open(w.path(name))
 	if err == nil {
-		b := make([]byte, 1<<16)
-		n, _ := f.ReadAt(b, 0)
+		op.Text = contentOf(f)
 		f.Close()
-		op.Text = string(b[:n])
 	} else {
 		op.Result, op.Why = histories.Refused, "not_found"
 	}
@@ -403,6 +413,9 @@ func (w *witness) restore(p place, c change) {
 		op.Result = histories.Refused
 	} else if at >= 0 {
 		op.Name = w.names[at] // a restore follows moves
+		if strings.Contains(string(out), "holds nothing of the change") {
+			op.Result, op.Why = histories.Refused, "not_in_it"
+		}
 	} else {
 		w.fault("history restore said %s%s", out, said)
 	}

@@ -44,7 +44,7 @@ func mayShow(op Op) bool {
 }
 
 // harmless are the reasons to refuse a call before it touches the file.
-var harmless = map[string]bool{"not_read": true, "partly_read": true, "no_match": true, "not_unique": true, "exists": true, "deleted": true}
+var harmless = map[string]bool{"not_read": true, "partly_read": true, "no_match": true, "not_unique": true, "exists": true, "deleted": true, "not_in_it": true}
 
 func (m *model) search(h History, unsure bool, timeout time.Duration) Verdict {
 	seed := maphash.MakeSeed()

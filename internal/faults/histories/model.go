@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -101,6 +102,9 @@ type model struct {
 	hashes map[string]string
 	start  state
 	trusts bool // every line counts as shown
+	// misses has the steps that may open a file just before another program replaces or removes
+	// it, and write into it after that.
+	misses marks
 }
 
 // newModel counts the names and lines of a history.
@@ -128,6 +132,13 @@ func newModel(h History) (*model, error) {
 	}
 	if len(m.names) > maxFiles || len(m.number) > maxMarks || len(h.Ops) > maxMarks {
 		return nil, fmt.Errorf("%d files, %d lines and %d steps are more than the model has", len(m.names), len(m.number), len(h.Ops))
+	}
+	for i, op := range h.Ops {
+		if op.Kind == Append && op.Session == Outside && slices.ContainsFunc(h.Ops, func(o Op) bool {
+			return (o.Kind == Replace || o.Kind == Remove) && o.Name == op.Name && o.Begin < op.End && op.Begin < o.End
+		}) {
+			m.misses.add(i)
+		}
 	}
 	return m, nil
 }
@@ -240,8 +251,10 @@ func (m *model) learn(s *state, st step) {
 	case st.Kind == Delete:
 		s.whole[st.Session] &^= bit
 	case st.Kind == Move:
+		to := uint8(1) << m.name(st.To)
+		s.whole[st.Session] &^= to // what was shown is of a file that went
 		if s.whole[st.Session]&bit != 0 {
-			s.whole[st.Session] |= 1 << m.name(st.To)
+			s.whole[st.Session] |= to
 		}
 		s.whole[st.Session] &^= bit
 	}
@@ -288,9 +301,6 @@ func (m *model) applied(s state, f file, st step) (file, bool) {
 			return f, false
 		}
 		text, ok := spliced(f.text, st.Old, st.Text)
-		if !ok && st.Kind == Restore && !strings.Contains("\n"+f.text, "\n"+st.Old) {
-			return f, true // the change is not in it any more
-		}
 		return file{true, text}, ok
 	case Write:
 		return file{true, st.Text}, !f.there || shown(f.text)
@@ -325,6 +335,9 @@ func (m *model) refused(s state, st step) []state {
 		if f.there {
 			return nil
 		}
+		if st.Session != Outside {
+			s.whole[st.Session] &^= 1 << m.name(st.Name) // what was shown is of a file that went
+		}
 	case "deleted":
 		name := st.Name
 		if st.Kind == Move {
@@ -337,6 +350,10 @@ func (m *model) refused(s state, st step) []state {
 			if f = (file{true, text}); m.answers(f, st) {
 				break
 			}
+		}
+	case "not_in_it":
+		if f.there && strings.Contains("\n"+f.text, "\n"+st.Old) {
+			return nil
 		}
 	case "no_match":
 		if !f.there || found && st.Old != "" {
@@ -443,7 +460,11 @@ func (m *model) foreign(s state, st step) []state {
 		s.open = closed
 		return []state{s}
 	case Open, Truncate, Append:
-		return m.opens(s, st, n)
+		out := m.opens(s, st, n)
+		if m.misses.has(st.index) {
+			out = append(out, s)
+		}
+		return out
 	}
 	m.writes(&s, st)
 	return []state{s}
