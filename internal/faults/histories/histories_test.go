@@ -107,6 +107,8 @@ func TestLegalAndIllegal(t *testing.T) {
 		{"delete of an unshown file that was moved to a name that was shown", true, []Op{at(1, 2, Op{Kind: Write, Session: 1, Name: "g", Text: text("m")}), at(3, 4, Op{Kind: Read, Name: "g", Text: text("m")}), at(5, 6, Op{Kind: Delete, Session: 1, Name: "g"}), at(7, 8, Op{Kind: Move, To: "g"}), at(9, 10, Op{Kind: Delete, Name: "g"}), gone}},
 		{"move", true, []Op{at(1, 2, read(0, "ab")), at(3, 4, Op{Kind: Move, To: "g"}), gone, at(1000, 1001, Op{Kind: Read, Session: Outside, Name: "g", Text: text("ab")})}},
 		{"an open file moves along", true, []Op{at(1, 2, foreign(Open, "")), at(3, 4, Op{Kind: Move, To: "g"}), at(5, 6, foreign(Extend, "x")), gone, at(1000, 1001, Op{Kind: Read, Session: Outside, Name: "g", Text: text("abx")})}},
+		{"moved for a moment, and another program removes the new name", true, []Op{at(1, 20, ended(Op{Kind: Move, To: "g"}, Refused, "not_found")), at(2, 3, ended(read(Outside, ""), Refused, "not_found")), at(4, 5, Op{Kind: Remove, Session: Outside, Name: "g"}), gone}},
+		{"a refused move loses the file", false, []Op{at(1, 20, ended(Op{Kind: Move, To: "g"}, Refused, "not_found")), gone}},
 		{"moved, and both names are there", false, []Op{at(3, 4, Op{Kind: Move, To: "g"}), end("ab")}},
 		{"moved over a file", false, []Op{at(1, 2, Op{Kind: Write, Name: "g", Text: text("c")}), at(3, 4, Op{Kind: Move, To: "g"}), gone}},
 		{"restore of an edit leaves later changes", true, []Op{at(1, 2, read(0, "ab")), at(3, 4, edit(0, "b", "cb")), at(5, 6, foreign(Append, "x")), at(7, 8, Op{Kind: Restore, Session: Outside, Old: text("c")}), end("abx")}},

@@ -448,13 +448,13 @@ func (m *model) foreign(s state, st step) []state {
 	switch st.Kind {
 	case Replace:
 		f.replaced = f.file
-		f.settle(file{true, st.Text})
+		s.settle(n, file{true, st.Text})
 		return []state{s}
 	case Remove:
 		if !f.there {
 			return nil
 		}
-		f.settle(file{})
+		s.settle(n, file{})
 		return []state{s}
 	case Close:
 		s.open = closed
@@ -470,9 +470,16 @@ func (m *model) foreign(s state, st step) []state {
 	return []state{s}
 }
 
-// settle gives a name another file; the change that showed there cannot be taken back.
-func (f *entry) settle(now file) {
-	f.file, f.unsure, f.hidden, f.inShown, f.inHidden = now, 0, file{}, marks{}, marks{}
+// settle gives a name another file. A change that showed there cannot be taken back: a Move
+// keeps neither its old name nor, if this is the new one, the file.
+func (s *state) settle(n int, now file) {
+	unsure := s.files[n].unsure
+	for i := range s.files {
+		if f := &s.files[i]; i == n || unsure != 0 && f.unsure == unsure {
+			f.unsure, f.hidden, f.inShown, f.inHidden = 0, file{}, marks{}, marks{}
+		}
+	}
+	s.files[n].file = now
 }
 
 // opens opens the file that shows, or the hidden one. An Append writes and closes at once.
