@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
-	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/save"
 	"github.com/fsmcp/fsmcp/internal/settings/disk"
 )
@@ -50,7 +46,7 @@ func change(ctx context.Context, saver *save.Saver, file, project string, merge 
 		return Written{}, err
 	}
 	defer txn.Close()
-	w, err := replace(ctx, txn, file, merge)
+	w, err := replace(ctx, txn, merge, func() (string, error) { return backUp(ctx, saver, target, file) })
 	if target.Path != file {
 		w.Link = target.Path
 	}
@@ -74,20 +70,16 @@ func resolveIn(file, project string) (*fsys.Target, error) {
 }
 
 // replace merges and writes, with the backup made once the new bytes are on the disk.
-func replace(ctx context.Context, txn *save.Txn, file string, merge func(old []byte) (Merged, error)) (w Written, err error) {
+func replace(ctx context.Context, txn *save.Txn, merge func(old []byte) (Merged, error), backUp func() (string, error)) (w Written, err error) {
 	var old []byte
 	backup := ""
 	if f := txn.Old(); f != nil {
 		if old, _, err = f.ReadAll(MaxBytes); err != nil {
 			return w, err
 		}
-		info, err := os.Stat(file)
-		if err != nil {
-			return w, err
-		}
 		txn.Before(func() (err error) {
 			if backup == "" {
-				backup, err = backUp(file, old, info.Mode().Perm())
+				backup, err = backUp()
 			}
 			return err
 		})
@@ -103,40 +95,52 @@ func replace(ctx context.Context, txn *save.Txn, file string, merge func(old []b
 	return w, nil
 }
 
-// syncNames makes the names in a folder last: the old bytes go only when the backup stays.
-func syncNames(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return owndir.SyncNames(root)
-}
-
 // maxBackups bounds the names that are tried for a backup.
 const maxBackups = 1000
 
-// backUp writes a new file beside file and returns its name. It never replaces a file.
-func backUp(file string, content []byte, mode fs.FileMode) (name string, err error) {
-	var f *os.File
-	for n := 1; n <= maxBackups; n++ {
-		name = file + ".fsmcp.bak"
-		if n > 1 {
-			name = fmt.Sprintf("%s.fsmcp.%d.bak", file, n)
-		}
-		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode&0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			break
+// errUnsynced: the old bytes go only if their copy stays.
+var errUnsynced = errors.New("its folder cannot be synced")
+
+// backUp copies what file leads to, beside file, and returns the copy's name, which the copy gets
+// once it is whole and on the disk. It never replaces a file.
+func backUp(ctx context.Context, saver *save.Saver, target *fsys.Target, file string) (name string, err error) {
+	names, err := saver.Names(ctx)
+	if err == nil {
+		defer names.Close()
+		for n := 1; n <= maxBackups; n++ {
+			name = file + ".fsmcp.bak"
+			if n > 1 {
+				name = fmt.Sprintf("%s.fsmcp.%d.bak", file, n)
+			}
+			if err = copyTo(ctx, names, target, name); !errors.Is(err, save.ErrExists) {
+				break
+			}
 		}
 	}
 	if err == nil {
-		_, err = f.Write(content)
-		if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close(), syncNames(filepath.Dir(name))); err != nil {
-			os.Remove(name)
+		if names.Finish(); names.DurabilityUnknown() && saver.Durability() == save.Full {
+			err = errUnsynced
 		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("the backup cannot be made: %w", err)
 	}
 	return name, nil
+}
+
+// copyTo copies a file to a name, which must be free.
+func copyTo(ctx context.Context, names *save.NamesTxn, target *fsys.Target, name string) error {
+	path, err := fsys.Lexer{OS: runtime.GOOS}.Parse(name)
+	if err != nil {
+		return err
+	}
+	to, err := fsys.NewResolver().ResolveEntry(path)
+	if to != nil {
+		defer to.Close()
+	}
+	if err != nil {
+		return err
+	}
+	_, err = names.Copy(ctx, target, to)
+	return err
 }

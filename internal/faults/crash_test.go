@@ -4,6 +4,7 @@ package faults
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -27,15 +28,17 @@ type crashScene struct {
 	env      []string // of the recorded program
 	put      func(d *disk)
 	calls    func(d *disk) []crashCall
-	command  func(d *disk) []string // in place of calls
-	// deletes: what is gone in the end can be made again from the history.
+	// deletes: what is gone can be made again from the history.
 	deletes bool
+	// lastOnly: the power goes after the last but one change was answered.
+	lastOnly bool
 }
 
-// crashCall is a call of the server.
+// crashCall is a call of the server, or a command, which runs by itself.
 type crashCall struct {
-	tool string
-	args args
+	tool    string
+	args    args
+	command func() []string
 }
 
 // recording is a scene that was played once, under the recorder, with pictures of each moment.
@@ -48,8 +51,19 @@ type recording struct {
 	pictures []map[string]string // before the first call, and after each: what each name shows
 	made     map[string]int      // the changes that the history has listed, and their calls; -1: earlier ones
 	last     map[string]bool     // those that it lists in the end
+	from     int                 // calls that have ended when the power may go
+	answered int                 // changes before the log that were answered
+	logs     int
 	verdicts map[[32]byte]verdict
-	damaged  int // states whose history has a damaged entry, and says so
+	lists    map[[32]byte]historyList
+	damaged  int                 // states whose history has a damaged entry, and says so
+	cleared  []crashstates.State // in which a start has to clear up
+}
+
+// historyList is the output of "history list".
+type historyList struct {
+	out, stderr []byte
+	err         error
 }
 
 // verdict describes the disk after the next start.
@@ -62,7 +76,7 @@ type verdict struct {
 // record plays a scene under the recorder.
 func record(t *testing.T, scene crashScene) *recording {
 	t.Helper()
-	r := &recording{t: t, scene: scene, d: newDisk(t), made: make(map[string]int), verdicts: make(map[[32]byte]verdict)}
+	r := &recording{t: t, scene: scene, d: newDisk(t), made: make(map[string]int), verdicts: make(map[[32]byte]verdict), lists: make(map[[32]byte]historyList)}
 	must(t, os.WriteFile(r.d.p.file("anchor.txt"), []byte(anchor+"\n"), 0o644))
 	if scene.settings != "" {
 		r.d.p.settings(t, scene.settings)
@@ -72,29 +86,58 @@ func record(t *testing.T, scene crashScene) *recording {
 		r.made[e.ID] = -1
 	}
 	r.start, r.pictures = r.d.scan(), append(r.pictures, r.picture())
-	logFile := filepath.Join(t.TempDir(), "log")
-	var answers [][]byte
-	if scene.command != nil {
-		r.runCommand(logFile)
-	} else {
-		answers = r.call(logFile)
-	}
-	f, err := os.Open(logFile)
-	must(t, err)
-	defer f.Close()
-	r.log, err = crashstates.Read(f)
-	must(t, err)
-	for i := range r.log {
-		op := &r.log[i]
-		if op.Kind == crashstates.Answer && !slices.ContainsFunc(answers, func(a []byte) bool { return bytes.Contains(op.Data, a) }) {
-			op.Kind = "nothing"
+	r.play()
+	r.same()
+	answers := 0
+	for i, op := range slices.Backward(r.log) {
+		if op.Kind == crashstates.Answer {
+			if answers++; answers == 2 && scene.lastOnly {
+				r.from = i + 1
+			}
 		}
 	}
-	if scene.command != nil { // the end of a command is its answer
-		r.log = append(r.log, crashstates.Op{Kind: crashstates.Answer, Call: "end"})
-	}
-	r.same()
 	return r
+}
+
+// play makes the changes of the scene: calls of one server as long as no command comes between.
+func (r *recording) play() {
+	var c *mcptest.Client
+	var answers [][]byte
+	logFile := ""
+	end := func() {
+		if c != nil {
+			must(r.t, c.Close())
+			r.add(logFile, answers)
+			c, answers = nil, nil
+		}
+	}
+	n := 0
+	for _, call := range r.scene.calls(r.d) {
+		if call.command != nil {
+			end()
+			r.runCommand(call.command())
+			r.after(n)
+			n++
+			continue
+		}
+		if c == nil {
+			logFile = r.newLog()
+			c = r.serve(r.options(logFile, "serve", r.d.p.ws, r.d.roots[1]))
+		}
+		res := mustCall(r.t, c, call.tool, call.args)
+		if call.tool == "Read" {
+			continue
+		}
+		answers = append(answers, bytes.TrimSpace(res.Raw))
+		r.after(n)
+		n++
+	}
+	end()
+}
+
+func (r *recording) newLog() string {
+	r.logs++
+	return filepath.Join(filepath.Dir(r.d.roots[0]), fmt.Sprintf("log%d", r.logs))
 }
 
 func (r *recording) options(logFile string, program ...string) mcptest.Options {
@@ -104,24 +147,43 @@ func (r *recording) options(logFile string, program ...string) mcptest.Options {
 		Env: r.d.p.env(append(r.scene.env, "FAULTS_ROLE=record", "FSMCP_TOOLS=all", "GOMAXPROCS=2")...), Stderr: &stderrOf{t: r.t}}
 }
 
-// call makes the calls, and returns their answers.
-func (r *recording) call(logFile string) (answers [][]byte) {
-	c, err := mcptest.Start(r.options(logFile, "serve", r.d.p.ws, r.d.roots[1]))
+// serve starts a server and shakes hands.
+func (r *recording) serve(o mcptest.Options) *mcptest.Client {
+	c, err := mcptest.Start(o)
 	must(r.t, err)
 	_, err = c.Initialize(mcptest.Latest)
 	must(r.t, err)
-	n := 0
-	for _, call := range r.scene.calls(r.d) {
-		res := mustCall(r.t, c, call.tool, call.args)
-		if call.tool == "Read" {
-			continue
+	return c
+}
+
+// add appends the calls that a run of the program has made; of what it wrote to its standard
+// output, these are the answers to changes.
+func (r *recording) add(logFile string, answers [][]byte) {
+	f, err := os.Open(logFile)
+	must(r.t, err)
+	defer f.Close()
+	log, err := crashstates.Read(f)
+	must(r.t, err)
+	for i := range log {
+		op := &log[i]
+		op.Before += len(r.log)
+		if op.Kind == crashstates.Answer && !slices.ContainsFunc(answers, func(a []byte) bool { return bytes.Contains(op.Data, a) }) {
+			op.Kind = "nothing"
 		}
-		answers = append(answers, bytes.TrimSpace(res.Raw))
-		r.after(n)
-		n++
 	}
-	must(r.t, c.Close())
-	return answers
+	r.log = append(r.log, log...)
+}
+
+// runCommand runs a command, whose end is its answer.
+func (r *recording) runCommand(command []string) {
+	logFile := r.newLog()
+	o := r.options(logFile, command...)
+	cmd := commandOf(o)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Fatalf("%v: %v %s", o.Args, err, out)
+	}
+	r.add(logFile, nil)
+	r.log = append(r.log, crashstates.Op{Kind: crashstates.Answer, Call: "end"})
 }
 
 // after takes down what is there after a call.
@@ -134,15 +196,6 @@ func (r *recording) after(n int) {
 			r.made[e.ID] = n
 		}
 	}
-}
-
-func (r *recording) runCommand(logFile string) {
-	o := r.options(logFile, r.scene.command(r.d)...)
-	cmd := commandOf(o)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		r.t.Fatalf("%v: %v %s", o.Args, err, out)
-	}
-	r.after(0)
 }
 
 // same checks the recorder: its log, played on what was there, makes what is there now.
@@ -201,11 +254,19 @@ func (r *recording) look(st crashstates.State) verdict {
 		return v
 	}
 	r.d.build(st.World)
+	if r.restart(mcptest.Options{Path: fsmcp, Args: []string{"serve", r.d.p.ws, r.d.roots[1]}, Dir: r.d.p.ws, Env: r.d.p.env(), Stderr: &stderrOf{t: r.t}}) {
+		r.cleared = append(r.cleared, st)
+	}
+	v := verdict{shows: r.picture(), listed: make(map[string]bool)}
+	v.faults = append(r.leftovers(), r.history(v)...)
+	r.verdicts[st.Sum] = v
+	return v
+}
+
+// restart starts a server, lets it clear up and ends it. It reports whether there was something.
+func (r *recording) restart(o mcptest.Options) bool {
 	before := r.leftovers()
-	c, err := mcptest.Start(mcptest.Options{Path: fsmcp, Args: []string{"serve", r.d.p.ws, r.d.roots[1]}, Dir: r.d.p.ws, Env: r.d.p.env(), Stderr: &stderrOf{t: r.t}})
-	must(r.t, err)
-	_, err = c.Initialize(mcptest.Latest)
-	must(r.t, err)
+	c := r.serve(o)
 	mustCall(r.t, c, "Read", args{"file_path": r.d.p.file("anchor.txt")})
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		// The sweep goes on beside the calls.
@@ -214,10 +275,7 @@ func (r *recording) look(st crashstates.State) verdict {
 		}
 	}
 	must(r.t, c.Close())
-	v := verdict{shows: r.picture(), listed: make(map[string]bool)}
-	v.faults = append(r.leftovers(), r.history(v)...)
-	r.verdicts[st.Sum] = v
-	return v
+	return len(before) > 0
 }
 
 // leftovers names the temporary files that are still there.
@@ -240,21 +298,24 @@ func (r *recording) leftovers() (faults []string) {
 // history checks that the history can be read, that each change that it lists was made, and that
 // what was deleted is in it and can be made again.
 func (r *recording) history(v verdict) (faults []string) {
-	out, stderr, err := r.d.p.run(r.t, "history", "list", "--json")
-	if err != nil {
-		return []string{fmt.Sprintf("the history cannot be read: %v, %s", err, stderr)}
+	all := r.list()
+	if all.err != nil {
+		return []string{fmt.Sprintf("the history cannot be read: %v, %s", all.err, all.stderr)}
 	}
-	if len(stderr) > 0 {
+	if len(all.stderr) > 0 {
 		r.damaged++
 	}
 	var list struct {
 		Changes []struct{ ID, Path, To string }
 	}
-	must(r.t, json.Unmarshal(out, &list))
+	must(r.t, json.Unmarshal(all.out, &list))
 	restorable := make(map[string]string)
 	for _, e := range list.Changes {
 		n, known := r.made[e.ID]
-		v.listed[e.ID], restorable[e.Path] = true, e.ID
+		v.listed[e.ID] = true
+		if restorable[e.Path] == "" { // the newest comes first
+			restorable[e.Path] = e.ID
+		}
 		if !known {
 			faults = append(faults, "the history lists a change that was not made: "+e.ID)
 		} else if r.reached(v.shows, e.Path) <= n && r.reached(v.shows, e.To) <= n { // a name may be missing, or be there twice
@@ -266,15 +327,52 @@ func (r *recording) history(v verdict) (faults []string) {
 			faults = append(faults, "the history has lost an earlier change: "+id)
 		}
 	}
-	for path, was := range r.pictures[0] {
-		if v.shows[path] != "" || !r.scene.deletes {
-			continue
+	if r.scene.deletes {
+		faults = append(faults, r.gone(v, restorable)...)
+	}
+	return faults
+}
+
+// list lists the history, once for each state of its files.
+func (r *recording) list() historyList {
+	h := sha256.New()
+	dir := filepath.Join(r.d.p.home, ".local/state/fsmcp/history")
+	files, _ := os.ReadDir(dir)
+	for _, e := range files {
+		fmt.Fprintf(h, "%q %q\n", e.Name(), shows(filepath.Join(dir, e.Name())))
+	}
+	sum := [32]byte(h.Sum(nil))
+	l, known := r.lists[sum]
+	if !known {
+		l.out, l.stderr, l.err = r.d.p.run(r.t, "history", "list", "--json")
+		r.lists[sum] = l
+	}
+	return l
+}
+
+// gone restores what was deleted, and checks that it comes back.
+func (r *recording) gone(v verdict, restorable map[string]string) (faults []string) {
+	was := make(map[string][]string) // what a name showed before it went
+	for n, p := range r.pictures[:len(r.pictures)-1] {
+		for path, is := range p {
+			if r.pictures[n+1][path] == "" {
+				was[path] = append(was[path], is)
+			}
+		}
+	}
+	there := slices.Collect(maps.Values(v.shows))
+	for path, is := range was {
+		if v.shows[path] != "" || slices.ContainsFunc(is, func(is string) bool { return is != "folder" && slices.Contains(there, is) }) {
+			continue // it is there, or was moved
+		}
+		if r.pictures[0][path] == "" && slices.Contains(is, "folder") {
+			continue // it was made for a file
 		}
 		if restorable[path] == "" {
 			faults = append(faults, path+" is gone, and the history does not have it")
-		} else if is := shows(path); is == was {
+		} else if slices.Contains(is, shows(path)) {
 			// It was made again for what it holds.
-		} else if _, stderr, err := r.d.p.run(r.t, "history", "restore", restorable[path], "--dir", r.d.p.ws); err != nil || shows(path) != was {
+		} else if _, stderr, err := r.d.p.run(r.t, "history", "restore", restorable[path], "--dir", r.d.p.ws); err != nil || !slices.Contains(is, shows(path)) {
 			faults = append(faults, fmt.Sprintf("%s does not come back: %v %s", path, err, stderr))
 		}
 	}
@@ -291,9 +389,10 @@ func (r *recording) reached(shows map[string]string, path string) int {
 	return -1
 }
 
-// judge returns what is wrong with a state.
+// judge returns what is wrong with a state: each name shows what it did after the last change that
+// was answered, or what it did after the next one.
 func (r *recording) judge(st crashstates.State) []string {
-	v := r.look(st)
+	v, answered := r.look(st), r.answered+st.Answered
 	faults := slices.Clone(v.faults)
 	names := make(map[string]bool)
 	for _, p := range append(r.pictures, v.shows) {
@@ -302,17 +401,20 @@ func (r *recording) judge(st crashstates.State) []string {
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(names)) {
-		if of, backup := strings.CutSuffix(path, ".fsmcp.bak"); backup && r.reached(v.shows, of) == 0 {
-			continue // it was being made: the file is still there
+		n := r.reached(v.shows, path)
+		if legal := r.pictures[answered:min(answered+2, len(r.pictures))]; slices.ContainsFunc(legal, func(p map[string]string) bool { return p[path] == v.shows[path] }) {
+			continue
 		}
-		switch n := r.reached(v.shows, path); {
+		switch {
 		case n < 0:
 			faults = append(faults, fmt.Sprintf("%s shows neither old nor new: %s", path, clip(v.shows[path])))
-		case n < st.Answered:
+		case n < answered:
 			faults = append(faults, fmt.Sprintf("%s was changed by call %d, which was answered: it is not there", path, n+1))
+		default:
+			faults = append(faults, fmt.Sprintf("%s shows what call %d makes of it, which was not called yet", path, n))
 		}
 	}
-	return append(faults, r.missing(v, st.Answered)...)
+	return append(faults, r.missing(v, answered)...)
 }
 
 // missing names the contents that no later call takes away, and that are nowhere: what is moved is
@@ -341,7 +443,7 @@ type tried struct {
 // bad; with a sync left out those alone that this makes possible. -1: none is left out.
 func (r *recording) try(m crashstates.Model, without, most, enough int) (n tried) {
 	b := crashstates.Default
-	b.Most = most
+	b.Most, b.From = most, r.from
 	visit := func(st crashstates.State) bool {
 		n.looked++
 		if faults := r.judge(st); len(faults) > 0 {
@@ -373,6 +475,7 @@ func scenes(t *testing.T, play func(t *testing.T, r *recording)) {
 			if !slices.Contains(quickScenes, scene.name) {
 				shortrun.Leave(t, "the crash states of this scene")
 			}
+			t.Parallel()
 			play(t, record(t, scene))
 		})
 	}
@@ -393,7 +496,41 @@ func TestCrashStates(t *testing.T) {
 			}
 		}
 		report(t, "%d calls, %d sets of effects by four models, %d different states tried in %v; in %d the history says that it lost an entry", len(r.log), sets, len(r.verdicts), time.Since(begin).Round(time.Millisecond), r.damaged)
+		r.tryRecoveries()
 	})
+}
+
+// tryRecoveries records the starts that clear up after some of the states, and tries the states in
+// which a second loss of power during them may leave the disk.
+func (r *recording) tryRecoveries() {
+	starts := count(r.t, "FSMCP_CRASH_RECOVERIES", 1)
+	most := min(count(r.t, "FSMCP_CRASH_STATES", 1), 10)
+	begin, states, clear := time.Now(), 0, len(r.cleared)
+	starts = min(starts, clear)
+	for i := range starts {
+		again := r.recovery(r.cleared[(2*i+1)*clear/(2*starts)])
+		for _, m := range crashstates.Models {
+			for _, bad := range again.try(m, -1, most, 1).bad {
+				r.t.Errorf("a crash during the start that clears up: %s", bad)
+			}
+		}
+		states += len(again.verdicts)
+	}
+	report(r.t, "%d states need clearing up; a crash during %d of these starts: %d different states tried in %v", clear, starts, states, time.Since(begin).Round(time.Millisecond))
+}
+
+// recovery records the start that clears up after a state.
+func (r *recording) recovery(st crashstates.State) *recording {
+	again := *r
+	again.verdicts, again.cleared, again.log, again.from = make(map[[32]byte]verdict), nil, nil, 0
+	again.answered = r.answered + st.Answered
+	again.d.build(st.World)
+	again.start = again.d.scan()
+	logFile := again.newLog()
+	again.restart(again.options(logFile, "serve", r.d.p.ws, r.d.roots[1]))
+	again.add(logFile, nil)
+	again.same()
+	return &again
 }
 
 // TestCrashStatesWithoutASync is the control arm: with one sync left out, a state that this makes

@@ -32,14 +32,14 @@ func crashScenes() []crashScene {
 	file := func(d *disk) string { return d.p.file("f.txt") }
 	putFile := func(d *disk) { d.put(file(d), "first\nold\n") }
 	edit := func(d *disk) crashCall {
-		return crashCall{"Edit", args{"file_path": file(d), "old_string": "old", "new_string": "new and longer"}}
+		return crashCall{tool: "Edit", args: args{"file_path": file(d), "old_string": "old", "new_string": "new and longer"}}
 	}
-	readFile := func(d *disk) crashCall { return crashCall{"Read", args{"file_path": file(d)}} }
+	readFile := func(d *disk) crashCall { return crashCall{tool: "Read", args: args{"file_path": file(d)}} }
 	return []crashScene{
 		{name: "exchange", put: putFile, calls: func(d *disk) []crashCall { return []crashCall{readFile(d), edit(d)} }},
 		{name: "rename", put: putFile, env: []string{"FAULTS_NO_EXCHANGE=1"}, calls: func(d *disk) []crashCall { return []crashCall{readFile(d), edit(d)} }},
 		{name: "create", put: func(*disk) {}, calls: func(d *disk) []crashCall {
-			return []crashCall{{"Write", args{"file_path": d.p.file("d/e/new.txt"), "content": twoPages("new")}}}
+			return []crashCall{{tool: "Write", args: args{"file_path": d.p.file("d/e/new.txt"), "content": twoPages("new")}}}
 		}},
 		{name: "in place", settings: `{"keepHardLinks": true}`, put: func(d *disk) {
 			d.put(file(d), "first\nold\n"+twoPages("the rest"))
@@ -49,7 +49,7 @@ func crashScenes() []crashScene {
 			d.put(file(d), "first\nold\n"+twoPages("the rest")+"a long end\n")
 			must(d.t, os.Link(file(d), d.p.file("g.txt")))
 		}, calls: func(d *disk) []crashCall {
-			return []crashCall{readFile(d), {"Edit", args{"file_path": file(d), "old_string": "first\nold\n", "new_string": "new\n"}}}
+			return []crashCall{readFile(d), {tool: "Edit", args: args{"file_path": file(d), "old_string": "first\nold\n", "new_string": "new\n"}}}
 		}},
 		{name: "several files", put: func(d *disk) {
 			for _, name := range []string{"f.txt", "g.txt", "d/h.txt"} {
@@ -59,19 +59,19 @@ func crashScenes() []crashScene {
 			var calls []crashCall
 			var edits []args
 			for _, name := range []string{"f.txt", "g.txt", "d/h.txt"} {
-				calls = append(calls, crashCall{"Read", args{"file_path": d.p.file(name)}})
+				calls = append(calls, crashCall{tool: "Read", args: args{"file_path": d.p.file(name)}})
 				edits = append(edits, args{"file_path": d.p.file(name), "old_string": "old", "new_string": "new"})
 			}
-			return append(calls, crashCall{"MultiEdit", args{"edits": edits}})
+			return append(calls, crashCall{tool: "MultiEdit", args: args{"edits": edits}})
 		}},
 		{name: "move", put: putTree, calls: func(d *disk) []crashCall {
-			return []crashCall{{"Move", args{"moves": []args{{"from": d.p.file("a.txt"), "to": d.p.file("d/b.txt")}, {"from": d.p.file("tree"), "to": d.p.file("d/x/tree")}, {"from": d.p.file("l"), "to": d.p.file("d/m")}}}}}
+			return []crashCall{{tool: "Move", args: args{"moves": []args{{"from": d.p.file("a.txt"), "to": d.p.file("d/b.txt")}, {"from": d.p.file("tree"), "to": d.p.file("d/x/tree")}, {"from": d.p.file("l"), "to": d.p.file("d/m")}}}}}
 		}},
 		{name: "move across", put: putTree, calls: func(d *disk) []crashCall {
-			return []crashCall{{"Move", args{"moves": []args{{"from": d.p.file("a.txt"), "to": d.far("b.txt")}, {"from": d.p.file("tree"), "to": d.far("x/tree")}, {"from": d.p.file("l"), "to": d.far("m")}}}}}
+			return []crashCall{{tool: "Move", args: args{"moves": []args{{"from": d.p.file("a.txt"), "to": d.far("b.txt")}, {"from": d.p.file("tree"), "to": d.far("x/tree")}, {"from": d.p.file("l"), "to": d.far("m")}}}}}
 		}},
 		{name: "delete", deletes: true, put: putTree, calls: func(d *disk) []crashCall {
-			return []crashCall{{"Delete", args{"paths": []string{d.p.file("a.txt"), d.p.file("tree"), d.p.file("l")}, "recursive": true}}}
+			return []crashCall{{tool: "Delete", args: args{"paths": []string{d.p.file("a.txt"), d.p.file("tree"), d.p.file("l")}, "recursive": true}}}
 		}},
 		{name: "restore", put: func(d *disk) {
 			putFile(d)
@@ -79,11 +79,19 @@ func crashScenes() []crashScene {
 			mustCall(d.t, c, "Read", readFile(d).args)
 			mustCall(d.t, c, "Edit", edit(d).args)
 			must(d.t, c.Close())
-		}, command: func(d *disk) []string { return []string{"history", "restore", d.p.listed(d.t)[0].ID} }},
+		}, calls: func(d *disk) []crashCall {
+			return []crashCall{{command: func() []string { return []string{"history", "restore", d.p.listed(d.t)[0].ID} }}}
+		}},
 		{name: "client file", put: func(d *disk) {
 			d.put(filepath.Join(d.p.home, ".cursor/mcp.json"), "{\"mcpServers\": {\"other\": {\"command\": \"x\"}}}\n")
-		}, command: func(d *disk) []string { return []string{"config", "cursor", "--write"} }},
-		{name: "history eviction", put: putFullHistory, calls: func(d *disk) []crashCall {
+		}, calls: func(*disk) []crashCall {
+			return []crashCall{{command: func() []string { return []string{"config", "cursor", "--write"} }}}
+		}},
+		{name: "history eviction", put: func(d *disk) {
+			putFullHistory(d)
+			putFile(d)
+			d.p.settings(d.t, `{"history": {"maxSize": "96KB"}}`)
+		}, calls: func(d *disk) []crashCall {
 			return []crashCall{readFile(d), edit(d)}
 		}},
 	}
@@ -102,8 +110,8 @@ func putTree(d *disk) {
 	must(d.t, os.Symlink("a.txt", d.p.file("l")))
 }
 
-// putFullHistory makes a history of some days ago that is larger than it may be, and in which one
-// file has more than its part.
+// putFullHistory makes a history of some days ago that is larger than 96 KB, and in which one file
+// has more than its part.
 func putFullHistory(d *disk) {
 	text := func(n int, size int) string {
 		b := make([]byte, size)
@@ -125,6 +133,4 @@ func putFullHistory(d *disk) {
 			must(d.t, os.Chtimes(name, time.Time{}, time.Now().Add(time.Duration(-10)*24*time.Hour)))
 		}
 	}
-	d.put(d.p.file("f.txt"), "first\nold\n")
-	d.p.settings(d.t, `{"history": {"maxSize": "96KB"}}`)
 }

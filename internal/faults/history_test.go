@@ -36,6 +36,7 @@ type kept struct {
 	ID, Tool, Path string
 	Group          string
 	Before, After  *string
+	To             string
 }
 
 // listed is the history, newest first; anything told on standard error is a fault.

@@ -53,6 +53,8 @@ type State struct {
 // else of them.
 type Bounds struct {
 	Last, Near int
+	// From is the number of calls that have ended when the power may go.
+	From int
 	// Most bounds the states that are made, spread evenly; 0: all are.
 	Most int
 }
@@ -126,7 +128,9 @@ func (l Log) enumerate(start World, m Model, b Bounds) *enumeration {
 				answered++
 			}
 		}
-		e.after(calls, synced, answered, b)
+		if calls >= b.From {
+			e.after(calls, synced, answered, b)
+		}
 	}
 	return e
 }
