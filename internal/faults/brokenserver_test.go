@@ -28,7 +28,7 @@ func brokenServer(args []string, broken string) error {
 	if err != nil {
 		return err
 	}
-	calls := &brokenCalls{Sys: sys.Kernel{}, stamps: map[string]fsys.Stamp{}, compared: map[string]fsys.Stamp{}}
+	calls := &brokenCalls{Sys: sys.New(nil), stamps: map[string]fsys.Stamp{}, compared: map[string]fsys.Stamp{}}
 	for part := range strings.SplitSeq(broken, ",") {
 		switch part {
 		case "lock":
