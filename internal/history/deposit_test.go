@@ -101,6 +101,7 @@ func TestDeposit(t *testing.T) {
 	if copied.Deposit() != (save.Deposit{}) {
 		t.Error("it is moved across file systems")
 	}
+	f.Close() // as package os opens it, it cannot be moved on Windows
 	if err := os.Rename(large, filepath.Join(to.Folder, to.Name)); err != nil {
 		t.Fatal(err)
 	}

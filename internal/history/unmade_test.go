@@ -17,11 +17,22 @@ type unmade struct {
 	t          *testing.T
 	dir, state string
 	s          *Store
+	marks      []*Mark
 }
 
 func newUnmade(t *testing.T) *unmade {
 	state := t.TempDir()
-	return &unmade{t, t.TempDir(), state, openStore(t, state)}
+	u := &unmade{t: t, dir: t.TempDir(), state: state, s: openStore(t, state)}
+	t.Cleanup(u.end)
+	return u
+}
+
+// end closes what the changes have open, as the end of the process does: Windows removes no
+// file that is open.
+func (u *unmade) end() {
+	for _, m := range u.marks {
+		m.release()
+	}
 }
 
 func (u *unmade) path(name string) string { return filepath.Join(u.dir, name) }
@@ -56,6 +67,7 @@ func (u *unmade) keep(c PendingChange) *Mark {
 	if err != nil {
 		u.t.Fatal(err)
 	}
+	u.marks = append(u.marks, m)
 	return m
 }
 
@@ -142,6 +154,7 @@ func TestUnmadeIsKnownAfterThinning(t *testing.T) {
 	u.edit("f", "old", "new").Done()
 	u.edit("f", "old", "newer")
 	u.s.Close()
+	u.end()
 	root, err := os.OpenRoot(filepath.Join(u.state, Folder))
 	if err != nil {
 		t.Fatal(err)

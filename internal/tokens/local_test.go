@@ -24,6 +24,7 @@ const tolerance = 0.15
 // corpus is the texts by class: of the Go sources, of testdata, made up.
 func corpus(t testing.TB) map[string][]string {
 	t.Helper()
+	nativetest.NeedProgram(t, "go")
 	c := map[string][]string{}
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -109,7 +110,6 @@ func madeUp() map[string]string {
 }
 
 func TestLocalIsNearTheReference(t *testing.T) {
-	nativetest.NeedProgram(t, "go")
 	reference, err := tokenizer.Get(tokenizer.Cl100kBase)
 	if err != nil {
 		t.Fatal(err)
