@@ -216,6 +216,9 @@ func (n *NamesTxn) Move(ctx context.Context, from, to *fsys.Target) (m Moved, er
 	if err != nil {
 		return m, err
 	}
+	if v.kind == fsys.Directory {
+		v.leave()
+	}
 	if err := v.makeDirs(to); err != nil {
 		return m, err
 	}
@@ -324,6 +327,32 @@ func (v *move) end(err error) error {
 	}
 	v.dirs.close(err != nil)
 	return err
+}
+
+// leave syncs and closes what the call has open of a folder that is about to be moved, and of
+// folders below it: they get other paths, Windows moves no folder in which one is open, and Wine
+// finds nothing more in it. What Finish needs stays open.
+func (v *move) leave() {
+	n := v.n
+	needed := map[*namesFolder]bool{v.to: true}
+	for _, r := range n.remade {
+		needed[r.in] = true
+	}
+	for _, a := range n.away {
+		needed[a.m.in] = true
+	}
+	for m := range n.held {
+		needed[m.in] = true
+	}
+	for _, f := range n.folders {
+		if !fsys.Within(v.oldPath, f.path) || needed[f] {
+			continue
+		}
+		if f.unsaved && n.s.o.Durability == Full && sys.SyncFolder(n.sys, f.fd, ".") != nil {
+			n.unknown = true
+		}
+		n.leave(f.stamp)
+	}
 }
 
 // rename gives the file its new name, which must be free.

@@ -219,6 +219,41 @@ func TestMove(t *testing.T) {
 	}
 }
 
+// A call leaves a folder that it moves: what it had open of it is called by its old path.
+func TestMovedFolderIsLeft(t *testing.T) {
+	for _, system := range namesSystems {
+		t.Run(system.name, func(t *testing.T) {
+			d := newTestFolderIn(t, memory(t))
+			d.on(system.poorer)
+			d.put("f", "x")
+			n, err := d.save.Names(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer n.Close()
+			for _, c := range [][2]string{{"f", "old/below/f"}, {"old", "new"}, {"new/below/f", "f"}} {
+				from, err := entryOf(d.path(c[0]))
+				to, err2 := entryOf(d.path(c[1]))
+				if err := errors.Join(err, err2); err != nil {
+					t.Fatal(err)
+				}
+				defer from.Close()
+				defer to.Close()
+				if _, err := n.Move(t.Context(), from, to); err != nil {
+					t.Fatalf("%v: %v", c, err)
+				}
+			}
+			for _, f := range n.folders {
+				if fsys.Within(d.path("old"), f.path) {
+					t.Errorf("%s is open as %s", d.path("new"), f.path)
+				}
+			}
+			n.Finish()
+			d.want("f", "x")
+		})
+	}
+}
+
 func TestMoveRefuses(t *testing.T) {
 	for _, system := range namesSystems {
 		t.Run(system.name, func(t *testing.T) {
