@@ -15,6 +15,11 @@ import (
 func TestBatchFileIsNeverTheWorkspaces(t *testing.T) {
 	top := t.TempDir()
 	ws, settings, bin := filepath.Join(top, "ws"), filepath.Join(top, "R&D settings"), filepath.Join(top, "bin")
+	t.Cleanup(func() { // the console of a hook may end after it, and holds the folder until then
+		for end := time.Now().Add(20 * time.Second); os.RemoveAll(ws) != nil && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
 	write := func(name, text string) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
