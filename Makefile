@@ -46,7 +46,7 @@ RACED := TestScripts/^(hook|proto|reminder|settings|stuck)_
 # the longest first.
 LONG := faults media/pdf bench clienttest release
 
-.PHONY: help setup wine wine-part build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
+.PHONY: help setup wine wine-part wine-units build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -183,10 +183,9 @@ faults: setup build ## after a change to saving, locking, history, workers, perm
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 	@$(MAKE) --no-print-directory wine
 
-wine: ## after a change of what Windows does: all scripts with the program for Windows under Wine, which it installs, and attacks on it
+wine: ## after a change of what Windows does: the unit tests, all scripts and attacks with the program for Windows under Wine, which it installs
 	@.ci/wine setup
-	@.ci/wine where >/dev/null || exit 0; GOOS=windows CGO_ENABLED=0 $(GO) test -count=1 -timeout 10m -v -exec '$(CURDIR)/.ci/wine run' \
-	-run 'PlantedCode|EndsWithThisProcess|Limits' ./internal/worker/sandbox/planted ./internal/procgroup | .ci/loud -v all=1
+	@$(MAKE) --no-print-directory wine-units
 	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud -v all=1
 	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
 	$(GO) test -count=1 -timeout 60m -v -run TestWine ./internal/faults | .ci/loud -v all=1
@@ -195,6 +194,15 @@ wine: ## after a change of what Windows does: all scripts with the program for W
 # moment: "make wine" makes all of them, and more rounds of each.
 WINE_ATTACKS := Kills Servers ForeignHolds Hooks HookEndsWithServer Metadata DenyRules HardLinks
 SPACE := $(subst ,, )
+
+# Packages whose tests run the whole program, or look at the sources: no unit tests of Windows.
+NOT_UNITS := cmd/fsmcp $(addprefix internal/,archtest bench clienttest demo faults release)
+
+wine-units: ## a part of wine: the unit tests, with fewer rounds, as programs for Windows under Wine
+	@.ci/wine setup
+	@.ci/wine where >/dev/null || exit 0; export GOOS=windows CGO_ENABLED=0; \
+	.ci/wine stay $(GO) test -short -count=1 -vet=off -p 2 -timeout 5m -v -exec '$(CURDIR)/.ci/wine run' \
+	$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v $(NOT_UNITS:%=-e /%$$)) | .ci/loud
 
 wine-part: ## less than make wine, not a part of test: 190 quick scripts, and some attacks, with the program for Windows under Wine
 	@.ci/wine setup
