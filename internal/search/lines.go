@@ -86,13 +86,12 @@ func (l *lineSearch) search(body []byte, from, limit int, final bool) {
 
 // eachMatching goes through the lines that match.
 func (l *lineSearch) eachMatching(from int) {
-	for n := 1; from < len(l.body); n++ {
+	for from < len(l.body) {
 		start, end, ok := l.Next(l.body, from)
 		if !ok {
 			return
 		}
-		from = match.Behind(l.body, end)
-		if !l.matching(start, from) || n%1000 == 0 && l.run.stopped.Load() {
+		if from = match.Behind(l.body, end); !l.matching(start, from) {
 			return
 		}
 	}
@@ -143,7 +142,7 @@ func (l *lineSearch) matching(start, next int) bool {
 	}
 	l.number++
 	l.pos = next
-	return l.g.query.Mode != FilesOnly
+	return !l.over()
 }
 
 // follow keeps the lines of context up to a place.
