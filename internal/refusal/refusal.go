@@ -118,6 +118,7 @@ var codes = map[string][4]int{
 	SlugPartlyRead:    {12, 2, 6, 9},
 	SlugModified:      {21, 3, 7, 10},
 	SlugExists:        {3, 3, 3, 3},
+	SlugBadArgument:   {12, 12, 12, 12},
 	SlugNotebook:      {8, 18, 5, 18},
 	SlugNotNotebook:   {1, 1, 1, 1},
 	SlugBinary:        {4, 18, 18, 18},
@@ -143,15 +144,13 @@ var codes = map[string][4]int{
 
 // codeOf returns the number of a slug in the table of a tool.
 func codeOf(tool, slug string) int {
-	row, listed := codes[slug]
-	switch {
-	case !listed:
-		return 12
-	case tool == "Read", tool == "Glob", tool == "Grep":
+	row := codes[slug]
+	switch tool {
+	case "Read", "Glob", "Grep":
 		return row[0]
-	case tool == "Write":
+	case "Write":
 		return row[1]
-	case tool == "Edit", tool == "MultiEdit", tool == "Move", tool == "Delete":
+	case "Edit", "MultiEdit", "Move", "Delete":
 		return row[2]
 	}
 	return row[3]
