@@ -370,15 +370,24 @@ func contentOf(f *os.File) string {
 	return string(b[:max(n, 0)])
 }
 
-// observe reads a file as any program does.
+// observe reads a file as any program does. It reads again when the name leads to another file by
+// then: what it read may have changed under another name.
 func (w *witness) observe(name string) {
 	op := histories.Op{Kind: histories.Read, Session: histories.Outside, Name: name, Begin: w.tick()}
-	f, err := os.Open(w.path(name))
-	if err == nil {
+	for again := true; again; {
+		f, err := os.Open(w.path(name))
+		if err != nil {
+			op.Result, op.Why = histories.Refused, "not_found"
+			break
+		}
 		op.Text = contentOf(f)
+		was, _ := f.Stat()
+		is, err := os.Stat(w.path(name))
+		again = err != nil || !os.SameFile(was, is)
 		f.Close()
-	} else {
-		op.Result, op.Why = histories.Refused, "not_found"
+	}
+	if op.Result == histories.Refused {
+		op.Text = ""
 	}
 	w.add(op)
 }
