@@ -283,9 +283,13 @@ func (a *conversation) noteHook(op histories.Op, i int, id string, res mcptest.R
 		if len(f) != 5 || f[0] != fmt.Sprint(a.server) || f[1] != id || f[2] != a.path(op.Name) {
 			continue
 		}
-		hook := histories.Op{Kind: histories.Append, Session: histories.Outside, Name: op.Name, Text: f[3] + "\n", Begin: op.Begin, End: op.End, After: i}
-		if f[4] != "-" {
-			hook.Kind, hook.Text = histories.Replace, string(read(a.t, f[4]))
+		hook := histories.Op{Kind: histories.Replace, Session: histories.Outside, Name: op.Name, Begin: op.Begin, End: op.End, After: i}
+		if f[4] == "-" { // the file may be empty for a moment
+			hook.Kind = histories.Touch
+			hook.After = a.add(hook)
+			hook.Kind, hook.Text = histories.Append, f[3]+"\n"
+		} else {
+			hook.Text = string(read(a.t, f[4]))
 		}
 		wrote := a.add(hook)
 		a.add(histories.Op{Kind: histories.Look, Session: histories.Outside, Name: op.Name, Hash: op.Hash, Begin: op.Begin, End: op.End, After: wrote})
@@ -302,6 +306,7 @@ func (a *conversation) noteHook(op histories.Op, i int, id string, res mcptest.R
 func (w *witness) foreign(r *rand.Rand) {
 	name := w.names[min(1, r.IntN(4)/3)]
 	file := w.path(name)
+	last := 0 // 1 + the index of the last step
 	step := func(k histories.Kind, text string, do func() error) bool {
 		op := histories.Op{Kind: k, Session: histories.Outside, Name: name, Text: text, Begin: w.tick()}
 		err := do()
@@ -310,7 +315,7 @@ func (w *witness) foreign(r *rand.Rand) {
 		} else if err != nil {
 			w.fault("%s: %v", op, err)
 		}
-		w.add(op)
+		last = w.add(op)
 		return err == nil
 	}
 	var f *os.File
@@ -332,7 +337,9 @@ func (w *witness) foreign(r *rand.Rand) {
 			step(histories.Close, "", func() error { return f.Close() })
 		}
 	case n < 10:
-		if step(histories.Truncate, "", open(os.O_WRONLY|os.O_APPEND|os.O_TRUNC)) {
+		began := w.tick()
+		if step(histories.Open, "", open(os.O_WRONLY|os.O_APPEND|os.O_TRUNC)) { // it may wait before it truncates
+			w.add(histories.Op{Kind: histories.Overwrite, Session: histories.Outside, Name: name, Begin: began, After: last})
 			linger()
 			step(histories.Extend, line+lastLine, put(line+lastLine))
 			step(histories.Close, "", func() error { return f.Close() })

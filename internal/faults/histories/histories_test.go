@@ -80,7 +80,7 @@ func TestLegalAndIllegal(t *testing.T) {
 		{"another program's line stays", true, []Op{at(1, 2, read(0, "ab")), at(3, 6, edit(0, "b", "cb")), at(3, 4, foreign(Open, "")), at(5, 6, foreign(Extend, "x")), at(7, 8, foreign(Close, "")), end("acbx")}},
 		{"another program replaces an edit", true, []Op{at(1, 2, read(0, "ab")), at(3, 4, edit(0, "b", "cb")), at(5, 6, foreign(Replace, "x")), end("x")}},
 		{"an edit replaces another program's file", false, []Op{at(1, 2, read(0, "ab")), at(3, 4, foreign(Replace, "xb")), at(5, 6, edit(0, "b", "cb")), end("acb")}},
-		{"rewrite in place", true, []Op{at(1, 2, foreign(Truncate, "")), at(3, 4, read(0, "")), at(5, 6, foreign(Overwrite, "xy")), at(7, 8, foreign(Close, "")), end("xy")}},
+		{"rewrite in place", true, []Op{at(1, 2, foreign(Open, "")), at(1, 2, foreign(Overwrite, "")), at(3, 4, read(0, "")), at(5, 6, foreign(Overwrite, "xy")), at(7, 8, foreign(Close, "")), end("xy")}},
 
 		{"shows and is taken back", true, []Op{at(1, 2, read(0, "ab")), at(3, 10, ended(edit(0, "b", "c"), Refused, "modified")), at(4, 5, read(Outside, "ac")), at(6, 7, read(Outside, "ab")), end("ab")}},
 		{"shows, taken back, and shows again", false, []Op{at(1, 2, read(0, "ab")), at(3, 20, ended(edit(0, "b", "c"), Refused, "modified")), at(4, 5, read(Outside, "ac")), at(6, 7, read(Outside, "ab")), at(8, 9, read(Outside, "ac")), end("ab")}},
@@ -118,6 +118,7 @@ func TestLegalAndIllegal(t *testing.T) {
 		{"restore of a delete", true, []Op{at(1, 2, Op{Kind: Delete}), at(3, 4, Op{Kind: Recreate, Session: Outside, Text: text("ab")}), end("ab")}},
 		{"a hook's line comes after the edit", false, []Op{at(1, 2, read(0, "ab")), at(3, 10, edit(0, "b", "c")), {Kind: Append, Session: Outside, Name: "f", Text: text("x"), Begin: 3, End: 10, After: 2}, at(4, 5, read(1, "abx")), end("acx")}},
 		{"a hook's line goes into a file that another program replaces", true, []Op{at(1, 2, read(0, "ab")), at(3, 10, edit(0, "b", "c")), {Kind: Append, Session: Outside, Name: "f", Text: text("x"), Begin: 3, End: 10, After: 2}, at(5, 6, foreign(Replace, "y")), end("y")}},
+		{"a hook makes a file that another program removed", true, []Op{at(1, 2, read(0, "ab")), at(3, 20, edit(0, "b", "c")), at(4, 5, foreign(Remove, "")), {Kind: Touch, Session: Outside, Name: "f", Begin: 3, End: 20, After: 2}, {Kind: Append, Session: Outside, Name: "f", Text: text("x"), Begin: 3, End: 20, After: 4}, at(6, 7, read(Outside, "")), end("x")}},
 		{"a hook's line is lost before another program replaces the file", false, []Op{at(1, 2, read(0, "ab")), at(3, 6, edit(0, "b", "c")), {Kind: Append, Session: Outside, Name: "f", Text: text("x"), Begin: 3, End: 6, After: 2}, at(7, 8, read(Outside, "ac")), at(9, 10, foreign(Replace, "y")), end("y")}},
 		{"a hook's line is in the answer", true, []Op{at(1, 2, read(0, "ab")), at(3, 10, edit(0, "b", "c")), {Kind: Append, Session: Outside, Name: "f", Text: text("x"), Begin: 3, End: 10, After: 2},
 			{Kind: Look, Session: Outside, Name: "f", Begin: 3, End: 10, After: 3}, end("acx")}},

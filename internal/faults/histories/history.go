@@ -21,16 +21,16 @@ const (
 	Look                  // is told Hash of the file
 	Kept                  // finds Shown in the files and the history's entries that were kept
 	Open                  // opens the file for writing
-	Truncate              // opens the file and removes what it holds
 	Overwrite             // replaces what the open file holds by Text
 	Extend                // puts Text at the end of the open file
 	Close                 // closes it
 	Replace               // renames a file with Text over the name
 	Remove                // removes the name
+	Touch                 // makes an empty file if there is none
 )
 
 var kindNames = [...]string{"Read", "Edit", "Write", "Append", "Move", "Delete", "Restore", "Recreate", "Look", "Kept",
-	"Open", "Truncate", "Overwrite", "Extend", "Close", "Replace", "Remove"}
+	"Open", "Overwrite", "Extend", "Close", "Replace", "Remove", "Touch"}
 
 func (k Kind) String() string { return kindNames[k] }
 

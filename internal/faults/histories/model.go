@@ -459,7 +459,12 @@ func (m *model) foreign(s state, st step) []state {
 	case Close:
 		s.open = closed
 		return []state{s}
-	case Open, Truncate, Append:
+	case Touch:
+		if !f.there {
+			s.settle(n, file{there: true})
+		}
+		return []state{s}
+	case Open, Append:
 		out := m.opens(s, st, n)
 		if m.misses.has(st.index) {
 			out = append(out, s)
@@ -496,10 +501,8 @@ func (m *model) opens(s state, st step, n int) (out []state) {
 		}
 		before, opened := t.open, t.opened
 		t.open, t.opened = at, n
-		if st.Kind != Open {
-			m.writes(&t, st)
-		}
 		if st.Kind == Append {
+			m.writes(&t, st)
 			t.open, t.opened = before, opened
 		}
 		out = append(out, t)
@@ -521,7 +524,7 @@ func (m *model) writes(s *state, st step) {
 		s.kept = s.kept.or(lines)
 		return
 	}
-	if st.Kind == Overwrite || st.Kind == Truncate {
+	if st.Kind == Overwrite {
 		to.text = ""
 	}
 	to.there, to.text = true, to.text+st.Text
