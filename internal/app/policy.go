@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmcp/fsmcp/internal/audit"
 	"github.com/fsmcp/fsmcp/internal/clients"
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/owndir"
 	"github.com/fsmcp/fsmcp/internal/perm"
 	"github.com/fsmcp/fsmcp/internal/perm/places"
@@ -18,15 +19,10 @@ import (
 // Policy compiles the rules that follow from cfg.
 func Policy(cfg settings.Config) (policy *perm.Policy, warnings []string) {
 	policy, faults := perm.Compile(policyConfig(cfg))
-	for _, w := range append(faults, policy.MistakenAnchors(exists)...) {
+	for _, w := range append(faults, policy.MistakenAnchors(fsys.Exists)...) {
 		warnings = append(warnings, w.String())
 	}
 	return policy, warnings
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // policyConfig returns the input of perm.Compile.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/lsp"
 	"github.com/fsmcp/fsmcp/internal/lsp/servers"
@@ -152,20 +153,15 @@ func markerIn(dirs, names []string) string {
 	for _, dir := range dirs {
 		inside, _ := os.ReadDir(dir) // one that cannot be read holds none
 		for _, name := range names {
-			if file := filepath.Join(dir, name); isThere(file) {
+			if file := filepath.Join(dir, name); fsys.Exists(file) {
 				return file
 			}
 			for _, folder := range inside {
-				if file := filepath.Join(dir, folder.Name(), name); isThere(file) {
+				if file := filepath.Join(dir, folder.Name(), name); fsys.Exists(file) {
 					return file
 				}
 			}
 		}
 	}
 	return ""
-}
-
-func isThere(file string) bool {
-	_, err := os.Lstat(file)
-	return err == nil
 }

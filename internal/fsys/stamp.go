@@ -1,6 +1,9 @@
 package fsys
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // Stamp holds what the system knows of a file besides its bytes. Times are Unix
 // nanoseconds; Mode is st_mode (on Windows the kind and the permission bits).
@@ -46,4 +49,10 @@ func (s Stamp) Settled(now time.Time) bool {
 		grain = secondGrain
 	}
 	return now.UnixNano()-changed > int64(grain)
+}
+
+// Exists reports whether something has an absolute name, if only a link. It asks no rules.
+func Exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }

@@ -262,7 +262,7 @@ func (c *Client) root(s LanguageServer, path string) (root string, ok bool) {
 		return top, true
 	}
 	for dir, below := filepath.Dir(path), path; dir != below && fsys.Within(top, dir); dir, below = filepath.Dir(dir), dir {
-		if slices.ContainsFunc(s.RootMarkers, func(marker string) bool { return there(filepath.Join(dir, marker)) }) {
+		if slices.ContainsFunc(s.RootMarkers, func(marker string) bool { return fsys.Exists(filepath.Join(dir, marker)) }) {
 			return dir, true
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
 // Bounds of a look at a project. What is beyond is not followed.
@@ -72,7 +74,7 @@ func events(before, now map[string]fileTime, busy map[string]bool) map[string]in
 		}
 	}
 	for path, was := range before {
-		if _, still := now[path]; still || there(path) {
+		if _, still := now[path]; still || fsys.Exists(path) {
 			continue // or it is beyond the bounds
 		}
 		if busy[path] {
@@ -82,11 +84,6 @@ func events(before, now map[string]fileTime, busy map[string]bool) map[string]in
 		}
 	}
 	return found
-}
-
-func there(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // lookOutside has the server and its documents follow what other programs have changed. If
@@ -109,7 +106,7 @@ func (r *run) lookOutside() {
 	found := events(r.sources, now, busy)
 	r.sources = now
 	for _, path := range documents { // also one that was made since the last look
-		if _, is := now[path]; !is && !busy[path] && !there(path) {
+		if _, is := now[path]; !is && !busy[path] && !fsys.Exists(path) {
 			found[path] = fileDeleted
 		}
 	}
@@ -125,7 +122,7 @@ func (r *run) lookOutside() {
 			continue
 		}
 		name := path
-		for event == fileDeleted && name != p.root && !there(name) { // its folder decides
+		for event == fileDeleted && name != p.root && !fsys.Exists(name) { // its folder decides
 			name = filepath.Dir(name)
 		}
 		if len(others) < maxEvents && c.o.Readable(name) {

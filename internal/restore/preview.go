@@ -98,11 +98,11 @@ func (s planned) step() (step Step, err error) {
 	e, places := s.entry, ""
 	step = Step{Path: s.path, Entry: e, Text: "It changes as shown below.", Changes: true}
 	switch {
-	case e.Operation == history.OpMove && !exists(e.To):
+	case e.Operation == history.OpMove && !fsys.Exists(e.To):
 		step.Text, step.Changes = "It is moved back already, or is not there any more.", false
 	case e.Operation == history.OpMove:
 		step.Text = fmt.Sprintf("It is moved back from %s.", fsys.Printable(e.To))
-	case e.Operation == history.OpDelete && exists(e.Path):
+	case e.Operation == history.OpDelete && fsys.Exists(e.Path):
 		step.Text, step.Changes = "It is there already.", false
 	case e.Operation == history.OpDelete:
 		step.Text = "It is made again."
@@ -124,11 +124,6 @@ func (s planned) step() (step Step, err error) {
 	}
 	step.sum = sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %s %x %x", e.ID, s.path, step.Text, step.Then == nil, places, sha256.Sum256(step.Now), sha256.Sum256(step.Then)))
 	return step, err
-}
-
-func exists(path string) bool {
-	_, err := fsys.Lstat(path)
-	return err == nil
 }
 
 // sides returns the bytes before and after a step.
