@@ -2,7 +2,6 @@ package toolcall
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/fsmcp/fsmcp/internal/changes"
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -48,13 +47,6 @@ func (s *Session) forgetDeleted(path string) {
 	defer s.mu.Unlock()
 	s.deletedSize -= len(s.deleted[path].Raw)
 	delete(s.deleted, path)
-}
-
-// DeletedNames returns the names of the deleted files that are remembered.
-func (s *Session) DeletedNames() map[string]Deleted {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.deleted)
 }
 
 // HasDeleted reports whether a file of that name was deleted unseen, and is remembered.
