@@ -68,9 +68,9 @@ const (
 // timing holds the bounds in time, which tests change.
 type timing struct {
 	wait time.Duration // of a change for its problems
-	// start bounds the answer to initialize, baseline and settle the diagnostics of a text
-	// before and after a change. A server that sends nothing for settle is hung.
-	start, baseline, settle time.Duration
+	// start bounds the answer to initialize, settle the diagnostics of a text. A server that
+	// sends nothing for settle is hung.
+	start, settle time.Duration
 	// load bounds the wait for the first diagnostics of a server that says it is at work.
 	load time.Duration
 	// quiet is the time without further diagnostics after those of the version sent;
@@ -85,7 +85,7 @@ type timing struct {
 
 // usualTiming has a wait just below 1.5 s: on a busy machine it ends later than that.
 var usualTiming = timing{
-	wait: 1450 * time.Millisecond, start: time.Minute, baseline: 20 * time.Second, settle: 20 * time.Second, load: 5 * time.Minute,
+	wait: 1450 * time.Millisecond, start: time.Minute, settle: 20 * time.Second, load: 5 * time.Minute,
 	quiet: 100 * time.Millisecond, unversioned: 300 * time.Millisecond, first: 500 * time.Millisecond, silent: 500 * time.Millisecond,
 	work: 400 * time.Millisecond, again: time.Minute,
 }

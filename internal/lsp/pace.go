@@ -66,13 +66,10 @@ func (r *run) await(paths []string, changes bool) error {
 func (r *run) until(w waiting) (end time.Time, complete bool) {
 	t := r.process.client.t
 	working := len(r.progress) > 0
-	last := w.sent.Add(t.baseline)
-	switch {
-	case w.changes:
-		last = w.sent.Add(t.settle)
-	case !r.based && working: // what it reports first is not new, however late
+	if !w.changes && !r.based && working { // what it reports first is not new, however late
 		return w.sent.Add(t.load), r.complete(w.paths)
 	}
+	last := w.sent.Add(t.settle)
 	complete = r.complete(w.paths)
 	quiet := t.quiet
 	switch {

@@ -214,7 +214,6 @@ func codeOf(raw json.RawMessage) string {
 
 // foreign returns a server's message, safe to show, in one line.
 func foreign(s string) string {
-	s = phrase.Head(s, 8*maxWords)
 	return phrase.Foreign(phrase.Cut(strings.Join(strings.Fields(s), " "), maxWords))
 }
 
