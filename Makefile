@@ -201,7 +201,7 @@ NOT_UNITS := cmd/fsmcp $(addprefix internal/,archtest bench clienttest demo faul
 wine-units: ## a part of wine: the unit tests, with fewer rounds, as programs for Windows under Wine
 	@.ci/wine setup
 	@.ci/wine where >/dev/null || exit 0; export GOOS=windows CGO_ENABLED=0; \
-	.ci/wine stay $(GO) test -short -count=1 -vet=off -p 2 -timeout 5m -v -exec '$(CURDIR)/.ci/wine run' \
+	.ci/wine stay $(GO) test -short -count=1 -vet=off -p 2 -timeout 20m -v -exec '$(CURDIR)/.ci/wine run' \
 	$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v $(NOT_UNITS:%=-e /%$$)) | .ci/loud
 
 wine-part: ## less than make wine, not a part of test: 190 quick scripts, and some attacks, with the program for Windows under Wine

@@ -136,7 +136,7 @@ func (p wineSecrets) remembers(t *testing.T) (found []string) {
 	return found
 }
 
-// TestWineDenyRules denies a folder in eight spellings, by a flag and by the project's
+// TestWineDenyRules denies a folder in eleven spellings, by a flag and by the project's
 // settings. No tool and no command shows what is in it; the control arm, without rules, shows
 // that each of them would.
 func TestWineDenyRules(t *testing.T) {
@@ -150,7 +150,8 @@ func TestWineDenyRules(t *testing.T) {
 		}
 	}
 	slashes := strings.ReplaceAll(p.name, `\`, "/")
-	spellings := []string{p.name + `\%s`, `%s`, `.\%s`, `\%s`, slashes + `/%s`, "/z" + slashes[2:] + `/%s`, `~\ws\%s`, `%%USERPROFILE%%\ws\%s`}
+	spellings := []string{p.name + `\%s`, `%s`, `.\%s`, `\%s`, slashes + `/%s`, "/z" + slashes[2:] + `/%s`, `~\ws\%s`, `%%USERPROFILE%%\ws\%s`,
+		"//z" + slashes[2:] + `/%s`, `\\?\` + p.name + `\%s`, `$env:USERPROFILE\ws\%s`}
 	sum := 0
 	check := func(rule string, found []string) {
 		if sum += len(found); found != nil {
