@@ -26,6 +26,7 @@ import (
 // is on some file systems. It never opens a file of the program: that could break a lease.
 type recorder struct {
 	devices []uint64
+	output  unix.Stat_t // the standard output, whatever number the program gives it
 	out     *json.Encoder
 	ended   int // calls that are written down
 	under   map[int]*tracedCall
@@ -51,6 +52,9 @@ func roleRecord(args []string) {
 		r.fail("%v", err)
 	}
 	r.out = json.NewEncoder(f)
+	if err := unix.Fstat(1, &r.output); err != nil {
+		r.fail("%v", err)
+	}
 	for _, root := range filepath.SplitList(args[1]) {
 		var st unix.Stat_t
 		if err := unix.Stat(root, &st); err != nil {
@@ -130,12 +134,16 @@ func (r *recorder) stop(tid int) {
 			return
 		}
 		if op, ok := c.done(result); ok {
-			if err := r.out.Encode(op); err != nil {
-				r.fail("%v", err)
-			}
-			r.ended++
+			r.log(op)
 		}
 	}
+}
+
+func (r *recorder) log(op crashstates.Op) {
+	if err := r.out.Encode(op); err != nil {
+		r.fail("%v", err)
+	}
+	r.ended++
 }
 
 // refuseExchange has the kernel refuse to exchange names from now on, as some file systems do.
@@ -380,10 +388,10 @@ func (r *recorder) named(call string, kind crashstates.Kind, from, to string) fu
 
 func (r *recorder) write(t tracee, c *tracedCall) func(int64) (crashstates.Op, bool) {
 	data := t.memory(c.args[1], int(c.args[2]))
-	if c.args[0] == 1 {
-		return func(int64) (crashstates.Op, bool) {
-			return crashstates.Op{Kind: crashstates.Answer, Call: "answer", Data: data}, true
-		}
+	if r.isOutput(t.fd(c.args[0])) {
+		// The client may have it, and another thread its next call, before the end is seen here.
+		r.log(crashstates.Op{Kind: crashstates.Answer, Call: "answer", Data: data})
+		return nil
 	}
 	return r.onFile(t, c.args[0], "write", func(op *crashstates.Op, n int64) {
 		op.Kind, op.Data, op.Off = crashstates.Write, data[:n], int64(c.args[3])
@@ -391,6 +399,11 @@ func (r *recorder) write(t tracee, c *tracedCall) func(int64) (crashstates.Op, b
 			op.Off = t.position(c.args[0]) - n
 		}
 	})
+}
+
+func (r *recorder) isOutput(fd string) bool {
+	var st unix.Stat_t
+	return unix.Stat(fd, &st) == nil && st.Dev == r.output.Dev && st.Ino == r.output.Ino
 }
 
 // copied is a copy between two files of the kernel's making. The source is open for reading.
