@@ -209,6 +209,9 @@ func (w *committing) make(ctx context.Context, r *readyChange) (m applied) {
 		return applied{Outcome: toolcall.Failed(err)}
 	}
 	recorded := w.by.startRecording(ctx, func() (history.PendingChange, error) { return w.by.describe(w.call, now, old, c) })
+	if c.Remove && w.by.Saver.Durability() != save.None {
+		recorded = synced(recorded)
+	}
 	saved, err := replace(ctx, r.txn, c, recorded)
 	mark, _ := recorded() // its error is that of the change
 	defer mark.Done()

@@ -69,6 +69,20 @@ func (c *Committer) startRecording(ctx context.Context, describe func() (history
 	return wait
 }
 
+// synced also waits until the record would survive a loss of power: of a file that goes it has
+// the only bytes.
+func synced(recorded waitForMark) waitForMark {
+	return sync.OnceValues(func() (*history.Mark, error) {
+		mark, err := recorded()
+		if err == nil {
+			if err = history.SyncMarks([]*history.Mark{mark}); err != nil {
+				err = &history.KeepError{Err: err}
+			}
+		}
+		return mark, err
+	})
+}
+
 // describe describes a change to the history.
 func (c *Committer) describe(call toolcall.Call, s *toolcall.Target, old *fsys.File, change *Plan) (k history.PendingChange, err error) {
 	if s.Stamp.Nlink > 1 {

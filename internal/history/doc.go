@@ -27,8 +27,9 @@
 // Of a file above WholeLimit only the places that a change touched are stored. They are not
 // thinned, since a restore needs to know where all later changes are.
 //
-// A Delete has what it removes synced (SyncMarks) before the first name goes. A file above
-// WholeLimit that it removes is kept whole, in the folder "deleted", and counts in the size.
+// A Delete, and a restore that removes a file, have what goes synced (SyncMarks) before the first
+// name goes. A file above WholeLimit that Delete removes is kept whole, in the folder "deleted",
+// and counts in the size.
 //
 // What it does not promise: to survive a loss of power (an edit syncs nothing), and to know of
 // changes that were not reported to it. It decides nothing, and changes no file but its own.
