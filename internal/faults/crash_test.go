@@ -54,6 +54,7 @@ type recording struct {
 	from     int                 // calls that have ended when the power may go
 	answered int                 // changes before the log that were answered
 	logs     int
+	timeout  time.Duration // with a start that clears up
 	verdicts map[[32]byte]verdict
 	lists    map[[32]byte]historyList
 	damaged  int                 // states whose history has a damaged entry, and says so
@@ -271,7 +272,7 @@ func (r *recording) restart(o mcptest.Options) bool {
 	before := r.leftovers()
 	c := r.serve(o)
 	mustCall(r.t, c, "Read", args{"file_path": r.d.p.file("anchor.txt")})
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(r.timeout); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		// The sweep goes on beside the calls.
 		if now := r.leftovers(); !slices.ContainsFunc(before, func(f string) bool { return slices.Contains(now, f) }) {
 			break
@@ -448,7 +449,10 @@ type tried struct {
 // bad; with a sync left out those alone that this makes possible. -1: none is left out.
 func (r *recording) try(m crashstates.Model, without, most, enough int) (n tried) {
 	b := crashstates.Default
-	b.Most, b.From = most, r.from
+	b.Most, b.From, r.timeout = most, r.from, 30*time.Second
+	if without >= 0 {
+		r.timeout = 5 * time.Second // some states are bad
+	}
 	visit := func(st crashstates.State) bool {
 		n.looked++
 		if faults := r.judge(st); len(faults) > 0 {
