@@ -356,12 +356,22 @@ func (r *recording) list(shown map[string]string) historyList {
 	return l
 }
 
+// moved reports whether call n gives another name to what a name showed before it.
+func (r *recording) moved(n int, is string) bool {
+	for path, now := range r.pictures[n+1] {
+		if now == is && is != "folder" && r.pictures[n][path] != is {
+			return true
+		}
+	}
+	return false
+}
+
 // gone restores what was deleted, and checks that it comes back.
 func (r *recording) gone(v verdict, restorable map[string]string) (faults []string) {
 	was := make(map[string][]string) // what a name showed before it went
 	for n, p := range r.pictures[:len(r.pictures)-1] {
 		for path, is := range p {
-			if r.pictures[n+1][path] == "" {
+			if r.pictures[n+1][path] == "" && !r.moved(n, is) {
 				was[path] = append(was[path], is)
 			}
 		}
