@@ -154,15 +154,21 @@ func (p *powerDisk) cycle(d *testFolder, role, system, path string, last int) (n
 	if err := p.on(); err != nil {
 		t.Fatal(err)
 	}
+	return d.afterPower(path, last, last+1)
+}
+
+// afterPower clears up as the next start does. It gives the version that is there, and what is
+// wrong: it has to be at least the last that was reported, and at most another one.
+func (d *testFolder) afterPower(path string, last, most int) (now int, why string) {
 	d.open()
-	report, err := d.save.Sweep(t.Context())
+	report, err := d.save.Sweep(d.t.Context())
 	d.save.Close()
 	content, _ := os.ReadFile(path)
 	now, whole := versionOf(content)
 	switch names := d.names(); {
 	case err != nil || len(report.Saved)+len(report.Torn)+len(report.Pending) > 0:
 		why = fmt.Sprintf("sweep: %+v, %v", report, err)
-	case !whole || now < last || now > last+1:
+	case !whole || now < last || now > most:
 		why = fmt.Sprintf("version %d (whole: %v) after version %d was reported", now, whole, last)
 	case len(names) != 1:
 		why = "left behind: " + strings.Join(names, " ")
