@@ -114,7 +114,7 @@ func operations() []operation {
 		{"delete", there, func(s *slot) []crashCall {
 			s.changed()
 			s.state = absent
-			return []crashCall{{tool: "Delete", args: args{"paths": []string{s.path}}}}
+			return []crashCall{{tool: "Read", args: args{"file_path": s.path}}, {tool: "Delete", args: args{"paths": []string{s.path}}}}
 		}},
 		{"restore", []fileState{absent, single, linked}, (*slot).restored},
 		{"evict", []fileState{single}, (*slot).edited},
@@ -185,15 +185,21 @@ func (q *sequence) on(file string) (ops []operation) {
 	return ops
 }
 
-// possible reports whether each operation can work on what those before it leave.
+// has reports whether a kind of operation is one of the sequence.
+func (q *sequence) has(kind string) bool {
+	return slices.ContainsFunc(q.ops, func(op operation) bool { return op.kind == kind })
+}
+
+// possible reports whether each operation can work on what those before it leave. Delete refuses
+// what a history that is full would not keep.
 func (q *sequence) possible() bool {
-	return !slices.ContainsFunc(q.files, func(file string) bool { return firstState(q.on(file)) == "" })
+	return !(q.has("evict") && q.has("delete")) && !slices.ContainsFunc(q.files, func(file string) bool { return firstState(q.on(file)) == "" })
 }
 
 func (q *sequence) put(d *disk) {
 	q.slots = make(map[string]*slot)
 	settings := `{"keepHardLinks": true}`
-	if slices.ContainsFunc(q.ops, func(op operation) bool { return op.kind == "evict" }) {
+	if q.has("evict") {
 		putFullHistory(d)
 		settings = `{"keepHardLinks": true, "history": {"maxSize": "96KB"}}`
 	}
