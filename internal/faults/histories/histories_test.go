@@ -96,6 +96,7 @@ func TestLegalAndIllegal(t *testing.T) {
 		{"a crash, and another program's line in the old file", true, []Op{at(1, 2, read(0, "ab")), at(3, 10, ended(edit(0, "b", "c"), Unknown, "")), at(4, 5, foreign(Open, "")), at(6, 7, foreign(Extend, "x")), at(8, 9, foreign(Close, "")), end("ac"), kept("x")}},
 		{"the same, not kept", false, []Op{at(1, 2, read(0, "ab")), at(3, 10, ended(edit(0, "b", "c"), Unknown, "")), at(4, 5, foreign(Open, "")), at(6, 7, foreign(Extend, "x")), at(8, 9, foreign(Close, "")), end("ac"), kept("")}},
 
+		{"no match in a file that is moved and emptied meanwhile", true, []Op{at(1, 2, read(0, "ab")), at(3, 20, ended(edit(0, "b", "c"), Refused, "no_match")), at(4, 5, Op{Kind: Move, Session: 1, To: "g"}), at(6, 7, Op{Kind: Replace, Session: Outside, Name: "g"}), gone}},
 		{"delete", true, []Op{at(1, 2, read(0, "ab")), at(3, 4, Op{Kind: Delete}), gone}},
 		{"delete of what was never shown", true, []Op{at(3, 4, Op{Kind: Delete}), gone}},
 		{"delete of what changed since it was shown", false, []Op{at(1, 2, read(0, "ab")), at(3, 4, foreign(Append, "x")), at(5, 6, Op{Kind: Delete}), gone}},

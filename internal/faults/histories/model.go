@@ -102,8 +102,9 @@ type model struct {
 	hashes map[string]string
 	start  state
 	trusts bool // every line counts as shown
-	// misses has the steps that may open a file just before another program replaces or removes
-	// it, and write into it after that.
+	// misses has the steps that may open a file just before it is moved, replaced or removed, and
+	// read it or write into it after that: lines that other programs append, and what an Edit found
+	// no match in.
 	misses marks
 }
 
@@ -134,13 +135,18 @@ func newModel(h History) (*model, error) {
 		return nil, fmt.Errorf("%d files, %d lines and %d steps are more than the model has", len(m.names), len(m.number), len(h.Ops))
 	}
 	for i, op := range h.Ops {
-		if op.Kind == Append && op.Session == Outside && slices.ContainsFunc(h.Ops, func(o Op) bool {
-			return (o.Kind == Replace || o.Kind == Remove) && o.Name == op.Name && o.Begin < op.End && op.Begin < o.End
-		}) {
+		if (op.Kind == Append && op.Session == Outside || op.Why == "no_match") && slices.ContainsFunc(h.Ops, op.losesName) {
 			m.misses.add(i)
 		}
 	}
 	return m, nil
+}
+
+// losesName reports whether the file of a step has another name, or none, by another step at the
+// same time.
+func (op Op) losesName(by Op) bool {
+	goes := by.Kind == Replace || by.Kind == Remove || by.Kind == Move || by.Kind == Delete
+	return goes && by.Name == op.Name && by.Begin < op.End && op.Begin < by.End
 }
 
 func (m *model) name(name string) int {
@@ -356,7 +362,7 @@ func (m *model) refused(s state, st step) []state {
 			return nil
 		}
 	case "no_match":
-		if !f.there || found && st.Old != "" {
+		if !m.misses.has(st.index) && (!f.there || found && st.Old != "") {
 			return nil
 		}
 	case "exists":
