@@ -5,7 +5,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/span"
 )
@@ -155,12 +154,19 @@ func (s *exchange) sync() (err error) {
 		s.synced, err = s.at.awaitOthers()
 		return err
 	}
+	s.synced = s.syncWhileOpened(s.old.leased)
+	return nil
+}
+
+// syncWhileOpened syncs the folder, and leaves programs the time to open what they have found by
+// name, if they may.
+func (s *exchange) syncWhileOpened(may bool) (synced bool) {
 	begun := time.Now()
-	s.synced = s.at.syncFolder(s.at.dir)
-	if s.old.leased && time.Since(begun) < openWithin/10 {
+	synced = s.at.syncFolder(s.at.dir)
+	if may && time.Since(begun) < openWithin/10 {
 		time.Sleep(openWithin)
 	}
-	return nil
+	return synced
 }
 
 func (s *exchange) finish() Written {
@@ -202,18 +208,14 @@ func (s *exchange) swapBack(cause error) (Written, error) {
 			return s.keepBoth(errors.Join(err, cause))
 		}
 		now, nowErr := sys.Stat(s.at.sys, s.at.dir, s.new.name)
-		if nowErr != nil || now.SameFile(published) {
-			displaced, statErr = now, nowErr
-			break
-		}
-		if statErr != nil {
+		if nowErr != nil || statErr != nil || now.SameFile(published) {
 			break
 		}
 		published, displaced = displaced, now
 	}
-	out := s.keepDisplaced(displaced, statErr)
-	s.at.syncFolder(s.at.dir)
-	return out, cause
+	// A program that found our file by name may open it only now.
+	s.syncWhileOpened(true)
+	return s.keepDisplaced(), cause
 }
 
 // keepBoth leaves the new bytes in place, which could not be taken back, and keeps the
@@ -226,9 +228,9 @@ func (s *exchange) keepBoth(cause error) (Written, error) {
 	return out, &IOError{Op: "exchange", Path: s.at.path, Err: cause, Changed: true}
 }
 
-// keepDisplaced removes our own file if it is untouched, and keeps any other. The error is
-// that of the file's stamp.
-func (s *exchange) keepDisplaced(displaced fsys.Stamp, err error) Written {
+// keepDisplaced removes our own file if it is untouched, and keeps any other.
+func (s *exchange) keepDisplaced() Written {
+	displaced, err := sys.Stat(s.at.sys, s.at.dir, s.new.name)
 	if sys.Is(err, syscall.ENOENT) {
 		return Written{}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fsmcp/fsmcp/internal/save/sys"
+
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
@@ -36,6 +38,44 @@ var metaChanges = []metaChange{
 	{name: "mode by descriptor", byFD: true, refuses: true, do: func(_ string, fd int) error { return unix.Fchmod(fd, 0o611) }},
 	{name: "group", root: true, refuses: true, do: func(path string, _ int) error { return os.Chown(path, 0, 5678) }},
 	{name: "owner", root: true, refuses: true, do: func(path string, _ int) error { return os.Chown(path, 1234, 5678) }},
+}
+
+// What a program writes is kept that found the new file by name while it showed, and opened it
+// after it had been taken back.
+func TestOpenedWhileTakenBackIsKept(t *testing.T) {
+	exchanges, found, wrote := 0, -1, false
+	var d *testFolder
+	d = newTestFolder(t, func(o *Options) {
+		o.Durability = Full
+		o.Sys = hooked{before: func(c call) error {
+			switch {
+			case c.name == "Rename" && c.flags == sys.Exchange:
+				if exchanges++; exchanges == 1 {
+					os.Rename(d.put("newer", "newer"), d.path("f"))
+				} else if found, _ = unix.Open(d.path("f"), unix.O_PATH|unix.O_CLOEXEC, 0); found < 0 {
+					t.Error("there is no file")
+				}
+			case c.name == "Sync" && found >= 0 && !wrote:
+				wrote = true
+				fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", found), unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0)
+				if err != nil {
+					t.Error(err)
+				}
+				unix.Write(fd, []byte(" and theirs"))
+				unix.Close(fd)
+				unix.Close(found)
+			}
+			return nil
+		}}
+	})
+	out, err := whole(d.save, d.put("f", "old"), "new")
+	if !errors.Is(err, ErrModified) || len(out.Saved) != 1 || !wrote {
+		t.Fatalf("%+v, %v, written: %v", out, err, wrote)
+	}
+	if b, _ := os.ReadFile(out.Saved[0]); string(b) != "new and theirs" {
+		t.Errorf("%s holds %q", out.Saved[0], b)
+	}
+	d.want("f", "newer")
 }
 
 // followed replaces a file while another program changes what is not its content
