@@ -230,14 +230,6 @@ func (s *inPlace) changedRange() (from, to int64) {
 	return from, to
 }
 
-// The system writes pages back in any order. So that a loss of power leaves new
-// content up to some offset and old behind it, the file is synced page by page,
-// or in syncSteps steps if it is long.
-const (
-	pageSize  = 4096
-	syncSteps = 64
-)
-
 // writeOver makes the content new, and returns how far it has written.
 func (s *inPlace) writeOver(from, to int64) (at int64, err error) {
 	if mode := keptMode(s.old.was); mode != s.old.was.Mode&sys.PermBits {
@@ -246,13 +238,7 @@ func (s *inPlace) writeOver(from, to int64) (at int64, err error) {
 		}
 	}
 	j := s.journal
-	if j.newSize > j.oldSize {
-		err := s.at.sys.Reserve(s.fd, j.oldSize, j.newSize-j.oldSize)
-		if sys.Is(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO) {
-			return from, err
-		}
-	}
-	if at, err = s.writeNew(from, to); err == nil && j.newSize < j.oldSize {
+	if at, err = j.writeNew(s.fd, span.Span{Start: from, End: to}, j.oldSize, s.at.s.o.Durability != None); err == nil && j.newSize < j.oldSize {
 		err = s.truncate(j.newSize)
 	}
 	return at, err
@@ -266,44 +252,10 @@ func (s *inPlace) truncate(size int64) error {
 			return err
 		}
 	}
-	if err := s.checkSize(s.journal.oldSize); err != nil {
+	if err := s.journal.checkSize(s.fd, s.journal.oldSize); err != nil {
 		return err
 	}
 	return s.at.sys.Truncate(s.fd, size)
-}
-
-// writeNew writes the new bytes [at, to), and returns how far it has written.
-func (s *inPlace) writeNew(at, to int64) (int64, error) {
-	step, synced := int64(sys.BufferSize), s.at.s.o.Durability != None
-	if synced {
-		step = max(pageSize, (to-at)/syncSteps/pageSize*pageSize)
-	}
-	for at < to {
-		next := min(to, at+step-at%step)
-		if next > s.journal.oldSize {
-			if err := s.checkSize(max(at, s.journal.oldSize)); err != nil {
-				return at, err
-			}
-		}
-		if err := s.journal.copyTo(s.fd, s.journal.oldSize, at, next); err != nil {
-			return at, err
-		}
-		if at = next; synced && at < to {
-			if err := s.at.sys.Sync(s.fd); err != nil {
-				return at, err
-			}
-		}
-	}
-	return at, nil
-}
-
-// checkSize returns ErrModified if the file does not end where this write left it.
-func (s *inPlace) checkSize(size int64) error {
-	now, err := s.at.sys.Fstat(s.fd)
-	if err == nil && now.Size != size {
-		err = ErrModified
-	}
-	return err
 }
 
 // restoreMode gives back to a file of our own the bits that writing took away.

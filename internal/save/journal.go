@@ -225,6 +225,55 @@ func (j *journal) grown(file int, at, size int64) (bool, error) {
 	return true, nil
 }
 
+// The system writes pages back in any order. So that a loss of power leaves new
+// content up to some offset and old behind it, the file is synced page by page,
+// or in syncSteps steps if it is long.
+const (
+	pageSize  = 4096
+	syncSteps = 64
+)
+
+// writeNew writes those of the new bytes into a file that had a size before, and returns how far it
+// has written. synced: so that a loss of power leaves a mix.
+func (j *journal) writeNew(file int, part span.Span, size int64, synced bool) (at int64, err error) {
+	if j.newSize > size {
+		err := j.s.sys.Reserve(file, size, j.newSize-size)
+		if sys.Is(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO) {
+			return part.Start, err
+		}
+	}
+	step := int64(sys.BufferSize)
+	if synced {
+		step = max(pageSize, part.Len()/syncSteps/pageSize*pageSize)
+	}
+	for at = part.Start; at < part.End; {
+		next := min(part.End, at+step-at%step)
+		if next > size {
+			if err := j.checkSize(file, max(at, size)); err != nil {
+				return at, err
+			}
+		}
+		if err := j.copyTo(file, j.oldSize, at, next); err != nil {
+			return at, err
+		}
+		if at = next; synced && at < part.End {
+			if err := j.s.sys.Sync(file); err != nil {
+				return at, err
+			}
+		}
+	}
+	return at, nil
+}
+
+// checkSize returns ErrModified if a file does not end where a write left it.
+func (j *journal) checkSize(file int, size int64) error {
+	now, err := j.s.sys.Fstat(file)
+	if err == nil && now.Size != size {
+		err = ErrModified
+	}
+	return err
+}
+
 // mixture tells a file's relation to the two contents of its journal.
 type mixture int
 

@@ -1,13 +1,13 @@
 package save
 
 import (
-	"errors"
 	"io"
 	"path/filepath"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/save/sys"
+	"github.com/fsmcp/fsmcp/internal/span"
 )
 
 // finishJournal finishes a write in place, or finds that there is nothing to finish.
@@ -86,15 +86,15 @@ func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err err
 	if !now.Same(was) {
 		return false, ErrModified
 	}
-	if err := j.copyTo(fd, j.oldSize, at, j.newSize); err != nil {
+	if _, err := j.writeNew(fd, span.Span{Start: at, End: j.newSize}, was.Size, true); err != nil {
 		return false, err
 	}
 	if j.newSize < was.Size {
 		if err := w.sys.Sync(fd); err != nil { // as a write in place does
 			return false, err
 		}
-		if now, err := w.sys.Fstat(fd); err != nil || now.Size != was.Size {
-			return false, errors.Join(err, ErrModified)
+		if err := j.checkSize(fd, was.Size); err != nil {
+			return false, err
 		}
 		if err := w.sys.Truncate(fd, j.newSize); err != nil {
 			return false, err
