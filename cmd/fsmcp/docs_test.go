@@ -277,7 +277,7 @@ func runTranscript(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // shell runs a command in the workspace. A server that runs has heard of what the
-// command did when it answers the next call: see hearing.
+// command did when it answers the next call: see entry_scripts.go.
 func (d *driver) shell(ts *testscript.TestScript, command string) string {
 	for page, real := range d.ids {
 		command = strings.ReplaceAll(command, page, real)

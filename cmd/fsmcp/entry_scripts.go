@@ -14,11 +14,10 @@ import (
 	"github.com/fsmcp/fsmcp/internal/reminders"
 )
 
-// main is the program as the tests of this package run it: see buildProgram. A server hears
-// of what others do to files some moment after they did it, and looks at them for a quarter of
-// a second at most: what an answer tells would depend on how busy the machine is. Here an
-// answer knows all that was done before its call, and workers have more time, as other tests
-// run.
+// main is the program that the tests of this package start: see buildProgram. fsmcp hears of what
+// others do to files a moment later, and looks at them for at most a quarter of a second, so that
+// what an answer tells depends on how busy the machine is. Here an answer knows all that was done
+// before its call, and workers have more time, since other tests run beside them.
 func main() {
 	s := currentProcess()
 	h := &heard{}

@@ -69,8 +69,8 @@ func (c *Committer) startRecording(ctx context.Context, describe func() (history
 	return wait
 }
 
-// synced also waits until the record would survive a loss of power: of a file that goes it has
-// the only bytes.
+// synced also waits until the record would survive a loss of power: once a file is removed, the
+// record has its only bytes.
 func synced(recorded waitForMark) waitForMark {
 	return sync.OnceValues(func() (*history.Mark, error) {
 		mark, err := recorded()

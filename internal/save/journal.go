@@ -233,8 +233,8 @@ const (
 	syncSteps = 64
 )
 
-// writeNew writes those of the new bytes into a file that had a size before, and returns how far it
-// has written. synced: so that a loss of power leaves a mix.
+// writeNew writes a part of the new bytes into a file of that size, and returns how far it has
+// written. With synced a loss of power leaves new content up to some offset and old behind it.
 func (j *journal) writeNew(file int, part span.Span, size int64, synced bool) (at int64, err error) {
 	if j.newSize > size {
 		err := j.s.sys.Reserve(file, size, j.newSize-size)
