@@ -4,8 +4,11 @@ package save
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -304,6 +307,34 @@ func TestJournalReplay(t *testing.T) {
 				t.Errorf("second sweep: %+v, %v", r, err)
 			}
 		})
+	}
+}
+
+// A replay writes as the write in place does: room first, then page by page with a sync between, so
+// that a loss of power during the replay leaves a mix, too.
+func TestReplaySyncsPageByPage(t *testing.T) {
+	d := newTestFolderIn(t, memory(t))
+	old, now := strings.Repeat("old\n", 3*pageSize/4), strings.Repeat("new\n", 5*pageSize/4)
+	path, _ := interrupted(t, d, old, now)
+	if err := os.WriteFile(path, []byte(now[:100]+old[100:]), 0); err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	d.open(func(o *Options) {
+		o.Sys = hooked{before: func(c call) error {
+			if name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", c.fd)); name == path && slices.Contains([]string{"Reserve", "Pwrite", "Sync"}, c.name) {
+				calls = append(calls, c.name)
+			}
+			return nil
+		}}
+	})
+	if r, err := d.save.Sweep(t.Context()); err != nil || len(r.Replayed) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	d.want("f", now)
+	want := append([]string{"Reserve"}, slices.Repeat([]string{"Pwrite", "Sync"}, 5)...)
+	if !slices.Equal(calls, want) {
+		t.Errorf("the calls are %v, want %v", calls, want)
 	}
 }
 
