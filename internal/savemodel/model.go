@@ -218,11 +218,11 @@ var Steps = []Step{
 		}
 		return s.to(c, atFirstHalf)
 	}},
-	atFirstHalf: {"write the first half", "internal/save/inplace.go writeNew", "", func(m *Machine, s *State, c int) bool {
+	atFirstHalf: {"write the first half", "internal/save/journal.go writeNew", "", func(m *Machine, s *State, c int) bool {
 		s.Files[s.Calls[c].Old].Content |= halfWritten
 		return s.to(c, atSecondHalf)
 	}},
-	atSecondHalf: {"write the second half", "internal/save/inplace.go writeNew", "", func(m *Machine, s *State, c int) bool {
+	atSecondHalf: {"write the second half", "internal/save/journal.go writeNew", "", func(m *Machine, s *State, c int) bool {
 		f := &s.Files[s.Calls[c].Old]
 		f.Content = f.Content&^halfWritten | edit(c)
 		return s.to(c, atDropJournal)
