@@ -137,6 +137,11 @@ func (r *recording) play() {
 		n++
 	}
 	end()
+	// Not before: a server evicts beside its calls, and has done so when it has ended.
+	r.last = make(map[string]bool)
+	for _, e := range r.d.p.listed(r.t) {
+		r.last[e.ID] = true
+	}
 }
 
 func (r *recording) newLog() string {
@@ -193,9 +198,7 @@ func (r *recording) runCommand(command []string) {
 // after takes down what is there after a call.
 func (r *recording) after(n int) {
 	r.pictures = append(r.pictures, r.picture())
-	r.last = make(map[string]bool)
 	for _, e := range r.d.p.listed(r.t) {
-		r.last[e.ID] = true
 		if _, known := r.made[e.ID]; !known {
 			r.made[e.ID] = n
 		}
