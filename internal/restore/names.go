@@ -86,7 +86,7 @@ func (r Restorer) names(ctx context.Context, files []RestoredFile, id string, dr
 		}
 		files[0].Changed = made
 		if made {
-			removeFolders(RestoredFile{Entries: []history.Entry{{Path: e.To, NewDirs: e.NewDirs}}})
+			r.removeFolders(RestoredFile{Entries: []history.Entry{{Path: e.To, NewDirs: e.NewDirs}}})
 		}
 		return made, nil
 	}

@@ -11,12 +11,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"syscall"
-	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/history"
@@ -145,7 +141,7 @@ func (r Restorer) all(ctx context.Context, id string, want func(history.Entry) b
 	}
 	for _, f := range files {
 		if f.Changed { // a folder may have held a file that was restored later
-			removeFolders(f)
+			r.removeFolders(f)
 		}
 	}
 	return files, nil
@@ -201,36 +197,20 @@ func (r Restorer) file(ctx context.Context, f RestoredFile, id string, dry bool)
 		return p, err
 	}})
 	if err == nil && result != nil && removes {
-		removeFolders(f)
+		r.removeFolders(f)
 	}
 	return result, err
 }
 
 // removeFolders removes the folders that a change made for its file, as far as they are
 // empty.
-func removeFolders(f RestoredFile) {
+func (r Restorer) removeFolders(f RestoredFile) {
 	for _, e := range f.Entries {
-		dir := e.Path
+		name := e.Path
 		if e.Operation == history.OpCopy {
-			dir = e.To
+			name = e.To
 		}
-		for range e.NewDirs {
-			if dir = filepath.Dir(dir); removeFolder(dir) != nil {
-				break
-			}
-		}
-	}
-}
-
-// removeFolder removes a folder if it is empty. On some volumes of Windows a name that was just
-// removed stays until its last handle is closed, for which this waits.
-func removeFolder(dir string) error {
-	const timeout, step = 500 * time.Millisecond, 5 * time.Millisecond
-	for end := time.Now().Add(timeout); ; time.Sleep(step) {
-		err := syscall.Rmdir(dir)
-		if runtime.GOOS != "windows" || !errors.Is(err, fs.ErrExist) || time.Now().After(end) { // ErrExist: it is not empty
-			return err
-		}
+		r.Service.RemoveEmptyFolders(filepath.Dir(name), e.NewDirs)
 	}
 }
 

@@ -1,8 +1,12 @@
 package save
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
+	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/fsmcp/fsmcp/internal/save/sys"
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -174,5 +178,29 @@ func (d *madeDirs) close(failed bool) {
 			d.unmake(n)
 		}
 		d.at.sys.Close(d.fds[n+1])
+	}
+}
+
+// RemoveEmptyFolders removes the folder and those above it, n at most, as long as they are empty,
+// and makes this last.
+func (s *Saver) RemoveEmptyFolders(dir string, n int) {
+	removed := false
+	for ; n > 0 && removeEmpty(dir) == nil; n-- {
+		dir, removed = filepath.Dir(dir), true
+	}
+	if removed && s.o.Durability == Full {
+		sys.SyncFolder(s.sys, sys.CWD, dir)
+	}
+}
+
+// removeEmpty removes a folder if it is empty. On some volumes of Windows a name that was just
+// removed stays until its last handle is closed, for which this waits.
+func removeEmpty(dir string) error {
+	const timeout, step = 500 * time.Millisecond, 5 * time.Millisecond
+	for end := time.Now().Add(timeout); ; time.Sleep(step) {
+		err := syscall.Rmdir(dir)
+		if runtime.GOOS != "windows" || !errors.Is(err, fs.ErrExist) || time.Now().After(end) { // ErrExist: it is not empty
+			return err
+		}
 	}
 }

@@ -4,6 +4,7 @@ package save
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -251,5 +252,45 @@ func TestJournalThatIsSweptBeforeItIsLocked(t *testing.T) {
 	d.want("f", "new")
 	if journals, _ := os.ReadDir(filepath.Join(d.state, journalDir)); len(journals) > 0 {
 		t.Errorf("%d journals stay", len(journals))
+	}
+}
+
+// Folders that a restore empties are removed as far as they are empty, and the folder above them
+// is synced, so that they do not come back after a loss of power.
+func TestRemoveEmptyFolders(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		n          int
+		left, sync string // the deepest folder that is left, and the synced one
+	}{
+		{"none", 0, "a/b/c", ""},
+		{"one", 1, "a/b", "a/b"},
+		{"up to one that holds a file", 3, "a", "a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newTestFolderIn(t, memory(t))
+			if err := os.MkdirAll(d.path("a/b/c"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			d.put("a/file", "")
+			synced := ""
+			d.open(func(o *Options) {
+				o.Durability = Full
+				o.Sys = hooked{before: func(c call) error {
+					if c.name == "Sync" {
+						synced, _ = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", c.fd))
+					}
+					return nil
+				}}
+			})
+			d.save.RemoveEmptyFolders(d.path("a/b/c"), c.n)
+			left := "a/b/c"
+			for _, err := os.Stat(d.path(left)); err != nil; _, err = os.Stat(d.path(left)) {
+				left = filepath.Dir(left)
+			}
+			if left != c.left || synced != "" && synced != d.path(c.sync) || (synced == "") != (c.sync == "") {
+				t.Errorf("%s is left, and %q was synced", left, synced)
+			}
+		})
 	}
 }

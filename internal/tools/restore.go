@@ -103,3 +103,8 @@ func Explain(path string, err error) string {
 	}
 	return refusal.Of(path, err).Text
 }
+
+// RemoveEmptyFolders is that of the Saver: for folders that a restored change had made.
+func (s *Service) RemoveEmptyFolders(dir string, n int) {
+	s.committer.Saver.RemoveEmptyFolders(dir, n)
+}
