@@ -84,7 +84,7 @@ func TestTextbookStates(t *testing.T) {
 		{"names last in their order", first, Ordered, "a=new a b=old b", false},
 		{"POSIX has none", first, Weakest, "a=new a b=old b", true},
 		{"a later name is not covered", renameB.with(Op{Kind: Answer}), Ordered, "a=new a b=old b answered", true},
-		{"a file that is cut before its page is written", overwrite, Ordered, "a=old b=old b", true},
+		{"a file that is cut before its sector is written", overwrite, Ordered, "a=old b=old b", true},
 		{"and the other way round", overwrite, Ordered, "a=NEW a b=old b", true},
 	} {
 		all := spelled(c.log, twoFiles(), c.model)

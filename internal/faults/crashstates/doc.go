@@ -4,17 +4,17 @@
 // data. A Model says what of them may be missing: a state is a set of effects that is closed
 // under "needs", and has all that a completed sync covers. The models:
 //
-//   - Weakest: what POSIX promises. Each name of a folder, each page of a file, its size and its
+//   - Weakest: what POSIX promises. Each name of a folder, each sector of a file, its size and its
 //     attributes last each by themselves, in their own order. fsync makes a file last, but not its
 //     name; fsync of a folder makes its names last. A rename is one step, in both folders.
 //   - Ordered (ext4 with data=ordered, xfs): names and attributes last in the order of the calls.
-//     A file grows when its pages are on the disk, at any time later. fsync makes all earlier
+//     A file grows when its sectors are on the disk, at any time later. fsync makes all earlier
 //     names last.
-//   - Writeback (ext4 with data=writeback): likewise, but a file may grow before its pages are on
+//   - Writeback (ext4 with data=writeback): likewise, but a file may grow before its sectors are on
 //     the disk, and then has stale bytes there.
 //   - Btrfs: like Ordered up to the last commit; fsync writes the file with its names to a log,
 //     and nothing else.
 //
-// Pages of 4,096 bytes are written whole or not. What reached the disk stays there as it is: a
+// Sectors of 512 bytes are written whole or not. What reached the disk stays there as it is: a
 // disk that lies about a flush is outside of every model.
 package crashstates

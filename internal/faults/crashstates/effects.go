@@ -5,27 +5,27 @@ import (
 	"maps"
 )
 
-// pageSize is the size of what is written whole or not.
-const pageSize = 4096
+// sectorSize is the size of what is written whole or not.
+const sectorSize = 512
 
 // what is the part of a file or folder that an effect changes.
 type what int
 
 const (
 	entries what = iota
-	page
+	sector
 	size
 	attrs
 )
 
 // effect is the smallest part of a call that may last by itself.
 type effect struct {
-	op    int
-	what  what
-	ino   ID
-	names []Name // that it changes
-	files []ID   // that these lead to, before or after
-	page  int64
+	op     int
+	what   what
+	ino    ID
+	names  []Name // that it changes
+	files  []ID   // that these lead to, before or after
+	sector int64
 	// grows says that a write made the file longer.
 	grows bool
 	do    func(w World)
@@ -84,14 +84,14 @@ func (op Op) inode() *Inode {
 	return n
 }
 
-// write has an effect for each page, and one for the size if that grows. A page behind the end
+// write has an effect for each sector, and one for the size if that grows. A sector behind the end
 // does not show.
 func (op Op) write(w World) (list []effect) {
 	end := op.Off + int64(len(op.Data))
 	for at := op.Off; at < end; {
-		next, off := min(end, at-at%pageSize+pageSize), at
+		next, off := min(end, at-at%sectorSize+sectorSize), at
 		part := op.Data[at-op.Off : next-op.Off]
-		list = append(list, effect{what: page, ino: op.Ino, page: at / pageSize, do: func(w World) {
+		list = append(list, effect{what: sector, ino: op.Ino, sector: at / sectorSize, do: func(w World) {
 			w.node(op.Ino).put(off, part)
 			w.node(op.Ino).Time = op.Time
 		}})

@@ -5,7 +5,7 @@ type Model struct {
 	Name string
 	// inOrder: names, attributes and sizes last in the order of the calls.
 	inOrder bool
-	// grown: a file grows only when its pages are on the disk.
+	// grown: a file grows only when its sectors are on the disk.
 	grown bool
 	// withNames: a sync of a file covers its names.
 	withNames bool
@@ -28,12 +28,12 @@ func (m Model) needs(a, b effect) bool {
 	if a.sameThing(b) {
 		return true
 	}
-	if m.grown && a.grows && b.what == page && a.ino == b.ino {
+	if m.grown && a.grows && b.what == sector && a.ino == b.ino {
 		return true
 	}
-	// A growing size is written to the file system's journal when the pages are, which may be
+	// A growing size is written to the file system's journal when the sectors are, which may be
 	// later: no other effect needs it.
-	return m.inOrder && a.what != page && b.what != page && !b.grows && a.fs() == b.fs()
+	return m.inOrder && a.what != sector && b.what != sector && !b.grows && a.fs() == b.fs()
 }
 
 // sameThing reports whether two effects change the same: they last in their order.
@@ -42,7 +42,7 @@ func (a effect) sameThing(b effect) bool {
 		return false
 	}
 	if a.what != entries {
-		return a.ino == b.ino && a.page == b.page
+		return a.ino == b.ino && a.sector == b.sector
 	}
 	for _, x := range a.names {
 		for _, y := range b.names {

@@ -254,7 +254,7 @@ func (e *enumeration) make(m moment) State {
 	st := State{World: w, Sum: w.Sum(), Calls: m.calls, Answered: m.answered}
 	for i, a := range e.effects {
 		if a.op < m.calls && !m.has(i) {
-			st.Lost = append(st.Lost, e.log[a.op].Call+[]string{"", " (page)", " (size)", ""}[a.what])
+			st.Lost = append(st.Lost, e.log[a.op].Call+[]string{"", " (sector)", " (size)", ""}[a.what])
 		}
 	}
 	return st
