@@ -31,6 +31,7 @@ type fuseDisk struct {
 	size  uint64
 	mu    sync.Mutex // guards log
 	log   []diskWrite
+	block int // of the file system: it is written whole or not
 }
 
 // diskWrite is a write to a disk, or without data a flush.
@@ -209,7 +210,7 @@ func (d *fuseDisk) cut(base, to string, writes int) (lost int) {
 			if lost++; rand.IntN(4) > 0 {
 				continue
 			}
-			w.data = w.data[:len(w.data)/8192*4096] // pages are whole
+			w.data = w.data[:len(w.data)/2/d.block*d.block]
 		}
 		if _, err := f.WriteAt(w.data, w.off); err != nil {
 			d.t.Fatal(err)
@@ -223,11 +224,13 @@ var diskSystems = []struct {
 	name, options string
 	make          []string
 	size          int64
+	block         int
 }{
-	{"ext4", "data=ordered", []string{"mkfs.ext4", "-q", "-F", "-b", "4096"}, 64 << 20},
-	{"ext4 writeback", "data=writeback", []string{"mkfs.ext4", "-q", "-F", "-b", "4096"}, 64 << 20},
-	{"xfs", "defaults", []string{"mkfs.xfs", "-q", "-f"}, 320 << 20},
-	{"btrfs", "defaults", []string{"mkfs.btrfs", "-q", "-f"}, 256 << 20},
+	{"ext4", "data=ordered", []string{"mkfs.ext4", "-q", "-F", "-b", "4096"}, 64 << 20, 4096},
+	{"ext4 writeback", "data=writeback", []string{"mkfs.ext4", "-q", "-F", "-b", "4096"}, 64 << 20, 4096},
+	{"ext4 in small blocks", "data=ordered", []string{"mkfs.ext4", "-q", "-F", "-b", "1024"}, 64 << 20, 1024},
+	{"xfs", "defaults", []string{"mkfs.xfs", "-q", "-f"}, 320 << 20, 4096},
+	{"btrfs", "defaults", []string{"mkfs.btrfs", "-q", "-f"}, 256 << 20, 4096},
 }
 
 // TestCutBetweenFlushes lets a writer work on real file systems whose disk logs its writes, and
@@ -239,7 +242,7 @@ func TestCutBetweenFlushes(t *testing.T) {
 	for _, system := range diskSystems {
 		for _, way := range []string{"full", "poor", "in-place"} {
 			t.Run(system.name+"/"+way, func(t *testing.T) {
-				c := newCutDisk(t, system.make, system.options, system.size)
+				c := newCutDisk(t, system.make, system.options, system.size, system.block)
 				c.record("durable", way)
 				bad := c.try(min(runs(12), 60))
 				for _, why := range bad {
@@ -256,7 +259,7 @@ func TestCutBetweenFlushesControl(t *testing.T) {
 	needRoot(t)
 	for _, system := range diskSystems {
 		t.Run(system.name, func(t *testing.T) {
-			c := newCutDisk(t, system.make, system.options, system.size)
+			c := newCutDisk(t, system.make, system.options, system.size, system.block)
 			c.record("hasty", "full")
 			bad := c.try(20)
 			if len(bad) == 0 {
@@ -279,7 +282,7 @@ type cutDisk struct {
 	last    int
 }
 
-func newCutDisk(t *testing.T, makeFS []string, options string, size int64) *cutDisk {
+func newCutDisk(t *testing.T, makeFS []string, options string, size int64, block int) *cutDisk {
 	t.Helper()
 	top := t.TempDir()
 	c := &cutDisk{base: filepath.Join(top, "base"), options: options}
@@ -304,6 +307,7 @@ func newCutDisk(t *testing.T, makeFS []string, options string, size int64) *cutD
 		t.Fatalf("%v %s", err, out)
 	}
 	c.disk = newFuseDisk(t, image)
+	c.disk.block = block
 	t.Cleanup(c.detach)
 	c.attach(c.disk.file())
 	return c

@@ -238,7 +238,7 @@ func (s *inPlace) writeOver(from, to int64) (at int64, err error) {
 		}
 	}
 	j := s.journal
-	if at, err = j.writeNew(s.fd, span.Span{Start: from, End: to}, j.oldSize, s.at.s.o.Durability != None); err == nil && j.newSize < j.oldSize {
+	if at, err = j.writeNew(s.fd, span.Span{Start: from, End: to}, j.oldSize); err == nil && j.newSize < j.oldSize {
 		err = s.truncate(j.newSize)
 	}
 	return at, err

@@ -173,8 +173,13 @@ func (j *journal) mixedAt(file int, at int64) (bool, error) {
 	return same >= j.oldSize, err
 }
 
-// mixed tells how the file's content relates to the journal's two. For a mix, at
-// is where the new part ends.
+// sector is the part of a file that a disk writes whole or not at all.
+const sector = 512
+
+// mixed tells how the content of a file of that size relates to the journal's two. A kill leaves new
+// bytes up to some offset. A loss of power, which leaves each sector as it was at some time, leaves
+// the sectors behind it so, too: new up to an offset in the sector, and old behind that. at is
+// where the file first differs from the new content.
 func (j *journal) mixed(file int, size int64) (is mixture, at int64, err error) {
 	at, err = j.common(file, j.oldSize, 0, min(size, j.newSize))
 	if err != nil {
@@ -190,64 +195,67 @@ func (j *journal) mixed(file int, size int64) (is mixture, at int64, err error) 
 	if same == size && size == j.oldSize {
 		return allOld, 0, nil
 	}
-	switch {
-	case size > j.oldSize && at == size:
-		return someNew, at, nil // past the old end, nothing old is left
-	case size > j.oldSize && size <= j.newSize:
-		grown, err := j.grown(file, at, size)
-		if err == nil && grown {
-			return someNew, at, nil
-		}
-		return neither, 0, err
-	case size == j.oldSize:
-		rest, err := j.common(file, 0, at, size)
-		if err == nil && rest == size {
-			return someNew, at, nil
-		}
+	if ok, err := j.eachMixed(file, at, size); err != nil || !ok {
 		return neither, 0, err
 	}
-	return neither, 0, nil
+	return someNew, at, nil
 }
 
-// grown reports whether the file has old bytes from at to their end, and zeros behind that: it got
-// its size before a loss of power, and its last page did not reach the disk.
-func (j *journal) grown(file int, at, size int64) (bool, error) {
-	if same, err := j.common(file, 0, min(at, j.oldSize), j.oldSize); err != nil || same < j.oldSize {
-		return false, err
+// eachMixed reports whether each sector from at to the end of a file of that size is new up to some
+// offset, and old behind it. A file that is to grow may have zeros behind its old end: its size
+// reached the disk first. One that is to shrink keeps its old size until all new bytes are there.
+func (j *journal) eachMixed(file int, at, size int64) (bool, error) {
+	if size < j.oldSize || size > max(j.oldSize, j.newSize) {
+		return false, nil
 	}
-	for at = max(at, j.oldSize); at < size; {
-		p, err := sys.ReadAt(j.s.sys, file, at, int(min(size-at, 64<<10)))
-		if err != nil || len(p) == 0 || len(bytes.Trim(p, "\x00")) > 0 {
+	for at < size {
+		n := int(min(size-at, sys.BufferSize-at%sys.BufferSize))
+		is, err := sys.ReadAt(j.s.sys, file, at, n)
+		if err != nil || len(is) < n {
 			return false, err
 		}
-		at += int64(len(p))
+		before, after, err := j.bothAt(at, n)
+		if err != nil {
+			return false, err
+		}
+		for from := 0; from < n; {
+			to := min(n, from+sector-int((at+int64(from))%sector))
+			for from < to && is[from] == after[from] {
+				from++
+			}
+			if !bytes.Equal(is[from:to], before[from:to]) {
+				return false, nil
+			}
+			from = to
+		}
+		at += int64(n)
 	}
 	return true, nil
 }
 
-// The system writes pages back in any order. So that a loss of power leaves new
-// content up to some offset and old behind it, the file is synced page by page,
-// or in syncSteps steps if it is long.
-const (
-	pageSize  = 4096
-	syncSteps = 64
-)
+// bothAt returns n bytes of both contents: of the old one with zeros behind it, of the new one with what
+// the old one has behind it.
+func (j *journal) bothAt(off int64, n int) (before, after []byte, err error) {
+	before, err = sys.ReadAt(j.s.sys, j.fd, off, int(max(0, min(int64(n), j.oldSize-off))))
+	if err != nil {
+		return nil, nil, err
+	}
+	before = append(before, make([]byte, n-len(before))...)
+	after, err = sys.ReadAt(j.s.sys, j.fd, j.oldSize+off, int(max(0, min(int64(n), j.newSize-off))))
+	return before, append(after, before[len(after):]...), err
+}
 
 // writeNew writes a part of the new bytes into a file of that size, and returns how far it has
-// written. With synced a loss of power leaves new content up to some offset and old behind it.
-func (j *journal) writeNew(file int, part span.Span, size int64, synced bool) (at int64, err error) {
+// written.
+func (j *journal) writeNew(file int, part span.Span, size int64) (at int64, err error) {
 	if j.newSize > size {
 		err := j.s.sys.Reserve(file, size, j.newSize-size)
 		if sys.Is(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO) {
 			return part.Start, err
 		}
 	}
-	step := int64(sys.BufferSize)
-	if synced {
-		step = max(pageSize, part.Len()/syncSteps/pageSize*pageSize)
-	}
 	for at = part.Start; at < part.End; {
-		next := min(part.End, at+step-at%step)
+		next := min(part.End, at+sys.BufferSize-at%sys.BufferSize)
 		if next > size {
 			if err := j.checkSize(file, max(at, size)); err != nil {
 				return at, err
@@ -256,11 +264,7 @@ func (j *journal) writeNew(file int, part span.Span, size int64, synced bool) (a
 		if err := j.copyTo(file, j.oldSize, at, next); err != nil {
 			return at, err
 		}
-		if at = next; synced && at < part.End {
-			if err := j.s.sys.Sync(file); err != nil {
-				return at, err
-			}
-		}
+		at = next
 	}
 	return at, nil
 }
@@ -282,7 +286,7 @@ const (
 	neither mixture = iota
 	allOld
 	allNew
-	someNew // new up to some offset, old behind it
+	someNew // each sector is new up to some offset, and old behind it
 )
 
 // common is the first offset in [from, to) at which the file and the content that

@@ -86,7 +86,7 @@ func (w *sweep) replay(j *journal, was fsys.Stamp, at int64) (done bool, err err
 	if !now.Same(was) {
 		return false, ErrModified
 	}
-	if _, err := j.writeNew(fd, span.Span{Start: at, End: j.newSize}, was.Size, true); err != nil {
+	if _, err := j.writeNew(fd, span.Span{Start: at, End: j.newSize}, was.Size); err != nil {
 		return false, err
 	}
 	if j.newSize < was.Size {
