@@ -466,7 +466,7 @@ func TestClientLimits(t *testing.T) {
 func TestClientThatReadsLate(t *testing.T) {
 	f := &fakes{texts: map[string]string{"/big": strings.Repeat("line\n", 50_000)}}
 	w := dial(t, newFake(t, f, nil))
-	const calls = 50
+	calls := shortrun.Count(t, 50, 20, "calls")
 	sent := make(chan bool)
 	go func() {
 		for i := range calls {
