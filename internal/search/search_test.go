@@ -413,7 +413,7 @@ func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
 		"block": strings.Repeat("y\n", limit/2-100) + strings.Repeat("x\n", 200_000) + strings.Repeat("y", largeWindow) + "\n" + strings.Repeat("x\n", 300_000),
 	}
 	if !shortrun.Full() {
-		t.Log("the texts all and short are left out, which are like crlf and one; make faults tries all")
+		t.Log("the texts all and short are left out, which are like crlf and one, and the lines of all but block are counted alone; make faults tries all")
 		delete(texts, "all")
 		delete(texts, "short")
 	}
@@ -426,6 +426,9 @@ func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
 		for pattern, more := range map[string]int{`lait\ncafe`: 0, `lait\ncafe au lait\ncafe`: 1, `(?:x\n){3}`: 2, `x\nz\nz`: 0, `x\nx`: 0, `(?:x\n)+y`: 0, `[xy]`: 0} {
 			want := len(matchtest.Touched(regexp.MustCompile("(?sm:"+pattern+")"), []byte(body)))
 			for _, mode := range []GrepMode{Counts, Content} {
+				if mode == Content && name != "block" && !shortrun.Full() {
+					continue
+				}
 				got, err := y.Grep(context.Background(), y.scope(name), GrepQuery{Pattern: pattern, Mode: mode, Multiline: true, Window: Window{Most: 5}})
 				if err != nil || got.TotalMatches < want || got.TotalMatches > min(want+more, lines) {
 					t.Errorf("%s, %q, mode %d: %d lines, want %d, %v", name, pattern, mode, got.TotalMatches, want, err)
