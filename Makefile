@@ -37,10 +37,10 @@ FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-
 ONLY_RACED := audit clipboard filelock history hooks lsp media/decoder owndir records save server server/schedule server/wire settings/follow state watch worker
 RACED_PACKAGES := $(ONLY_RACED) fsys search settings tools
 
-# Scripts of what runs at the same time as something else: the whole server under the race detector. The
-# others run without it, as do the tests of the program, which start servers by the hundred; "make faults"
-# runs all of them under it.
-RACED := TestScripts/^(hook|proto|reminder|settings|stuck)_
+# Scripts of what runs at the same time as something else (hooks, reminders, what a call waits for, batches,
+# cancellation, the end): the whole server under the race detector. The others run without it, as do the
+# tests of the program, which start servers by the hundred; "make faults" runs all of them under it.
+RACED := TestScripts/^(hook_|reminder_|stuck_|settings_rule_taken|proto_(batch|cancelled|closed|end|nohup|queue|signals|threads)_)
 
 # Packages whose tests start many programs or take times: make test runs them last and two at a time,
 # the longest first.
@@ -134,7 +134,7 @@ test: setup check cross ## before you push: everything that must hold, as the co
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=10000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
-	FSMCP_HOSTILE_PICTURES=8 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=4 \
+	FSMCP_HOSTILE_PICTURES=4 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=2 FSMCP_MAPPED_WRITES=2 FSMCP_HISTORY_MERGES=10 \
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
 	cd testkit && $(GO) test -count=1 -timeout 14m -v -vet=off ./... | ../.ci/loud -v all=1
 
