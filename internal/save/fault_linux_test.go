@@ -92,7 +92,7 @@ var faultCases = []faultCase{
 // leaves no temporary file.
 func TestFaultAtEveryCall(t *testing.T) {
 	cells, cases := 0, 0
-	perCall := shortrun.Count(t, 3, 1, "errors at each call")
+	perCall, step := shortrun.Count(t, 3, 1, "errors at each call"), shortrun.Step(t, 2, "calls that fail")
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
 			cases++
@@ -101,7 +101,7 @@ func TestFaultAtEveryCall(t *testing.T) {
 			if testing.Verbose() {
 				t.Logf("%d calls", calls)
 			}
-			for n := range calls {
+			for n := cases % step; n < calls; n += step {
 				for _, errno := range someFaults(n, perCall) {
 					cells++
 					c.try(t, parent, fmt.Sprintf("%v at call %d", errno, n), false, func(at int, _ call) error {
@@ -123,7 +123,7 @@ func TestFaultAtEveryCall(t *testing.T) {
 // The same for errors that stay: the disk is full from then on, the file system
 // went read-only.
 func TestFaultFromSomeCallOn(t *testing.T) {
-	step := shortrun.Step(t, 4, "calls from which on an error stays")
+	step := shortrun.Step(t, 8, "calls from which on an error stays")
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
 			parent := memory(t)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/save/sys"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/volumetest"
 )
@@ -39,7 +40,7 @@ func TestCloneSplices(t *testing.T) {
 			d := macFolder(t, parent, poorer{})
 			path := d.put("f", "")
 			rng := rand.New(rand.NewPCG(1, 1))
-			for n := range 300 {
+			for n := range shortrun.Count(t, 300, 60, "changes") {
 				old := make([]byte, rng.IntN(5000))
 				for i := range old {
 					old[i] = byte('a' + rng.IntN(26))
@@ -174,7 +175,7 @@ func TestLateWrites(t *testing.T) {
 		{name: "control"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			parent, found, n := memory(t), 0, runs(40)
+			parent, found, n := memory(t), 0, runs(shortrun.Count(t, 40, 15, "late writes"))
 			for range n {
 				if c.meet(t, parent) {
 					found++

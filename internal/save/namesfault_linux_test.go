@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // nameCase is a change of names, and the system it happens on.
@@ -176,11 +177,11 @@ func TestNamesFaultAtEveryCall(t *testing.T) {
 	if long() {
 		perCall = 3
 	}
-	cells := 0
-	for _, c := range nameCases {
+	cells, step := 0, shortrun.Step(t, 2, "calls that fail")
+	for i, c := range nameCases {
 		t.Run(c.name, func(t *testing.T) {
 			parent := memory(t)
-			for n, calls := 0, 1; n < calls; n++ {
+			for n, calls := i%step, step; n < calls; n += step {
 				for _, errno := range someFaults(n, perCall) {
 					cells++
 					at := -1
@@ -264,7 +265,7 @@ func roleNames(which, killAt int, state, from, to string) {
 // one of them, or both), whole; what was removed had been kept; the next start leaves nothing
 // about.
 func TestNamesKilledAtEveryCall(t *testing.T) {
-	step := 83
+	step := 83 * shortrun.Step(t, 2, "calls at which a change is killed")
 	if long() {
 		step = 1
 	}

@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // powerDisk is a file system in a file, whose power can be cut. It is one device
@@ -99,7 +101,7 @@ func TestPowerLoss(t *testing.T) {
 			path := d.put("f", string(version(0)))
 			unix.Sync()
 			last, cycles := 0, 0
-			for range runs(4) {
+			for range runs(shortrun.Count(t, 4, 2, "losses of power")) {
 				now, why := p.cycle(d, "durable", system, path, last)
 				if why != "" {
 					t.Error(why)

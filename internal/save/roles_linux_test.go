@@ -469,7 +469,7 @@ func againstForeign(t *testing.T, how string) (lost int) {
 	t.Helper()
 	d := newTestFolderIn(t, memory(t))
 	d.open()
-	ours, theirs, saved, tried := d.struggle(how, runs(150), func(path, mark string) (Written, error) {
+	ours, theirs, saved, tried := d.struggle(how, runs(shortrun.Count(t, 150, 60, "edits")), func(path, mark string) (Written, error) {
 		return change(d.save, path, func([]byte) ([]span.Splice, error) {
 			return []span.Splice{{Start: 0, End: 0, New: []byte(mark + "\n")}}, nil
 		})
