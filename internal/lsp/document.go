@@ -10,8 +10,8 @@ import (
 
 // document is a file that a server is told of.
 type document struct {
-	path, language string
-	used           int // when it was changed last, in changes
+	path string
+	used int // when it was changed last, in changes
 
 	open      bool
 	text      string // as the server knows it, if it is open

@@ -14,53 +14,42 @@ import (
 // Handle implements jsonrpc2.Handler: it takes the server's requests and notifications, in
 // their order. It never waits.
 func (r *run) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	switch {
-	case req.Method == "textDocument/publishDiagnostics":
-		if p := (publishParams{}); decode(req, &p) {
-			r.published(p)
+	var answer any
+	known := true
+	switch p := r.process; req.Method {
+	case "textDocument/publishDiagnostics":
+		if params := (publishParams{}); decode(req, &params) {
+			r.published(params)
 		}
-	case req.Method == "$/progress":
-		if p := (progressParams{}); decode(req, &p) {
-			r.progressed(p)
+	case "$/progress":
+		if params := (progressParams{}); decode(req, &params) {
+			r.progressed(params)
 		}
-	case req.Notif:
+	case "workspace/configuration":
+		var asked configurationParams
+		known = decode(req, &asked)
+		answer = slices.Repeat([]json.RawMessage{p.server.Settings}, min(len(asked.Items), 100))
+	case "workspace/workspaceFolders":
+		answer = p.folders()
+	case "workspace/applyEdit":
+		answer = object{"applied": false, "failureReason": "not supported"}
+	case "window/showDocument":
+		answer = object{"success": false}
+	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
 	default:
-		if result, ok := r.answer(req); ok {
-			_ = conn.Reply(ctx, req.ID, result)
-		} else {
-			_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported"})
-		}
+		known = false
+	}
+	switch {
+	case req.Notif:
+	case known:
+		_ = conn.Reply(ctx, req.ID, answer)
+	default:
+		_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported"})
 	}
 }
 
 func decode(req *jsonrpc2.Request, params any) bool {
 	return req.Params != nil && json.Unmarshal(*req.Params, params) == nil
-}
-
-// answer returns the answer to a request; ok is false for a method that is unknown.
-func (r *run) answer(req *jsonrpc2.Request) (result any, ok bool) {
-	p := r.process
-	switch req.Method {
-	case "workspace/configuration":
-		var asked configurationParams
-		if !decode(req, &asked) {
-			return nil, false
-		}
-		settings := json.RawMessage("null")
-		if p.server.Settings != nil {
-			settings = p.server.Settings
-		}
-		return slices.Repeat([]json.RawMessage{settings}, min(len(asked.Items), 100)), true
-	case "workspace/workspaceFolders":
-		return p.folders(), true
-	case "workspace/applyEdit":
-		return object{"applied": false, "failureReason": "not supported"}, true
-	case "window/showDocument":
-		return object{"success": false}, true
-	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
-		return nil, true
-	}
-	return nil, false
 }
 
 // progressed notes the begin or the end of work.

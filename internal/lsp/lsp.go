@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -29,7 +29,7 @@ type LanguageServer struct {
 	RootMarkers []string
 	// Settings are sent as initializationOptions, and answer workspace/configuration for
 	// any section. They are JSON; nil sends none.
-	Settings []byte
+	Settings json.RawMessage
 }
 
 // Options are the parts of a Client. All are required.
@@ -100,14 +100,11 @@ type Client struct {
 	t     timing
 	start func(*exec.Cmd) (*program, error) // a field for tests, as is t
 
-	active atomic.Bool // whether there are processes to report on
-
 	mu        sync.Mutex
-	processes map[projectKey]*process
-	ending    []*process     // that were asked to stop to make room
-	changing  map[string]int // calls that are changing a file, by its path
-	uses      int            // counts changes
-	closed    bool
+	processes map[projectKey]*process // nil after Close
+	ending    []*process              // that were asked to stop to make room
+	changing  map[string]int          // calls that are changing a file, by its path
+	uses      int                     // counts changes
 }
 
 // projectKey names the one process of a server in a root.
@@ -131,11 +128,11 @@ type FileChange struct {
 // Begin notes that a call is changing a file, until end is called, after Changed: the bytes
 // on the disk meanwhile are no change of another program.
 func (c *Client) Begin(path string) (end func()) {
-	if !c.active.Load() {
-		return func() {}
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.processes) == 0 {
+		return func() {}
+	}
 	c.changing[path]++
 	return func() {
 		c.mu.Lock()
@@ -150,18 +147,13 @@ func (c *Client) Begin(path string) (end func()) {
 // ends servers that may not be used any longer as they were started.
 func (c *Client) Wants(path string) bool {
 	servers := c.o.Servers()
-	if c.active.Load() {
-		c.retire(servers)
-	}
+	c.retire(servers)
 	return slices.ContainsFunc(servers, func(s LanguageServer) bool { return s.language(path) != "" })
 }
 
 // Renamed has the servers look at once at what a call has done to files and folders: moved, copied
 // or removed them. It waits for nothing. Servers that are not running are not started.
 func (c *Client) Renamed(paths []string) {
-	if !c.active.Load() {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.processes {
@@ -181,7 +173,6 @@ func (c *Client) retire(servers []LanguageServer) {
 			c.end(key)
 		}
 	}
-	c.active.Store(len(c.processes) > 0)
 }
 
 // end ends a process without waiting for it. The caller holds the lock.
@@ -215,16 +206,14 @@ func (c *Client) Changed(ctx context.Context, change FileChange) {
 	}
 	var all []delivered
 	for _, s := range servers {
-		language := s.language(change.Path)
-		if language == "" {
+		if s.language(change.Path) == "" {
 			continue
 		}
 		root, ok := c.root(s, change.Path)
 		if !ok || !c.o.Readable(change.Path) {
 			continue
 		}
-		d := delivery{change.Path, language, old, now, change.Old == nil}
-		if w, wait := c.deliver(s, root, d); wait {
+		if w := c.deliver(s, root, delivery{change.Path, old, now, change.Old == nil}); w.settled != nil {
 			all = append(all, w)
 		}
 	}
@@ -235,15 +224,14 @@ func (c *Client) Changed(ctx context.Context, change FileChange) {
 
 // delivery is a change as a process takes it.
 type delivery struct {
-	path, language string
-	old, now       string
+	path, old, now string
 	created        bool
 }
 
 // delivered is a change that a process has taken.
 type delivered struct {
 	process *process
-	settled <-chan struct{}
+	settled <-chan struct{} // nil: no wait for it is worth while
 }
 
 // root returns the nearest folder above a file that holds a root marker, inside the
@@ -270,12 +258,12 @@ func (c *Client) root(s LanguageServer, path string) (root string, ok bool) {
 }
 
 // deliver gives a change to the process of a server in a root, which is started if it is not
-// running. wait is false if no wait is worth while.
-func (c *Client) deliver(s LanguageServer, root string, d delivery) (w delivered, wait bool) {
+// running.
+func (c *Client) deliver(s LanguageServer, root string, d delivery) delivered {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return w, false
+	if c.processes == nil {
+		return delivered{}
 	}
 	key := projectKey{s.Name, root}
 	p := c.processes[key]
@@ -283,7 +271,6 @@ func (c *Client) deliver(s LanguageServer, root string, d delivery) (w delivered
 		c.evict()
 		p = &process{client: c, server: s, root: root, documents: make(map[string]*document), settled: make(chan struct{})}
 		c.processes[key] = p
-		c.active.Store(true)
 	}
 	c.uses++
 	p.used = c.uses
@@ -325,10 +312,8 @@ func (c *Client) wait(ctx context.Context, all []delivered, began time.Time, fol
 // returns within a second. It may be called at any time and more than once.
 func (c *Client) Close() {
 	c.mu.Lock()
-	c.closed = true
 	all := slices.AppendSeq(c.ending, maps.Values(c.processes))
 	c.processes, c.ending = nil, nil
-	c.active.Store(false)
 	for _, p := range all {
 		p.askStop()
 	}

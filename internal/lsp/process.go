@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/fsmcp/fsmcp/internal/procgroup"
 )
 
 // process is one server in one root, over all of its runs. Its fields and those of its run
@@ -34,22 +37,24 @@ type process struct {
 	settled   chan struct{} // closed when it has reported on all of them
 }
 
-// deliver takes a change. wait is false if its caller need not wait: the server is starting,
-// behind or off.
-func (p *process) deliver(d delivery) (w delivered, wait bool) {
+// deliver takes a change. Its caller need not wait if the server is starting, behind or off.
+func (p *process) deliver(d delivery) delivered {
 	if p.run == nil && !p.start() {
-		return w, false
+		return delivered{}
 	}
 	doc := p.documents[d.path]
 	if doc == nil {
-		doc = &document{path: d.path, language: d.language}
+		doc = &document{path: d.path}
 		p.documents[d.path] = doc
 	}
 	doc.deliver(d)
 	doc.used = p.used
 	p.behind = true
 	p.run.wake()
-	return delivered{p, p.settled}, p.run.warm && !p.late
+	if !p.run.warm || p.late {
+		return delivered{}
+	}
+	return delivered{p, p.settled}
 }
 
 // start starts the server unless it stays off.
@@ -121,6 +126,35 @@ func (p *process) settle() {
 	p.settled = make(chan struct{})
 }
 
+// program is a running language server.
+type program struct {
+	in  io.WriteCloser // the server's standard input
+	out io.ReadCloser  // its standard output
+	// kill ends the process with its group at once. It comes before wait: until then the
+	// group's number is not given to others.
+	kill func()
+	// wait returns once the process has ended.
+	wait func()
+}
+
+// startProgram starts a program as a group of processes.
+func startProgram(cmd *exec.Cmd) (*program, error) {
+	cmd.WaitDelay = 200 * time.Millisecond // for the standard error of a process that has ended
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	group, err := procgroup.Start(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return &program{in, out, group.Kill, func() { _, _ = group.Wait(context.Background(), 0) }}, nil
+}
+
 // serve starts the program, greets it and follows the changes until it ends or is to stop.
 // The error says why it ended.
 func (p *process) serve(r *run) error {
@@ -175,7 +209,7 @@ func (r *run) greet() error {
 		"capabilities": json.RawMessage(capabilities), "workspaceFolders": p.folders(),
 	}
 	if p.server.Settings != nil {
-		params["initializationOptions"] = json.RawMessage(p.server.Settings)
+		params["initializationOptions"] = p.server.Settings
 	}
 	var result initializeResult
 	err := r.conn.Call(ctx, "initialize", params, &result)

@@ -18,11 +18,11 @@ const maxReported = 10
 // Report returns the sentences on new problems, and on those that were named and are gone, in
 // at most room bytes. It is "" if there is nothing to say. It waits for nothing.
 func (c *Client) Report(room int) string {
-	if !c.active.Load() || room < minRoom {
+	readable := c.readable()
+	if len(readable) == 0 {
 		return ""
 	}
 	folders := c.o.Folders()
-	readable := c.readable()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var parts []string
@@ -66,19 +66,23 @@ func (c *Client) comparable() []*process {
 // readable asks, without the lock, which of the files with problems may be read.
 func (c *Client) readable() map[string]bool {
 	c.mu.Lock()
-	paths := make(map[string]bool)
+	var paths []string
 	for _, p := range c.comparable() {
 		for path, f := range p.run.files { // those of the session's documents in any case
 			if f.differs && p.upToDate(path) && (len(paths) < maxDecided || p.documents[path] != nil) {
-				paths[path] = false
+				paths = append(paths, path)
 			}
 		}
 	}
 	c.mu.Unlock()
-	for path := range paths {
-		paths[path] = c.o.Readable(path)
+	if paths == nil {
+		return nil
 	}
-	return paths
+	readable := make(map[string]bool, len(paths))
+	for _, path := range paths {
+		readable[path] = c.o.Readable(path)
+	}
+	return readable
 }
 
 // upToDate reports whether the problems of a file are those of its last text, as far as they
@@ -171,13 +175,12 @@ func counts(added []problem) string {
 // name returns the file's name, relative to the first workspace folder, as in calls, if it
 // lies there.
 func (n problem) name(folders []string) string {
-	name := n.path
-	if len(folders) > 0 && fsys.Within(folders[0], n.path) {
-		if rel, err := filepath.Rel(folders[0], n.path); err == nil {
-			name = filepath.ToSlash(rel)
+	if len(folders) > 0 {
+		if rel, ok := fsys.Below(folders[0], n.path); ok && rel != "" {
+			return fsys.InSentence(filepath.ToSlash(rel))
 		}
 	}
-	return fsys.InSentence(name)
+	return fsys.InSentence(n.path)
 }
 
 // line names a problem: "main.go:12:5: undefined: x".

@@ -190,7 +190,7 @@ func (r *run) sendText(d *document, text string) {
 	id := object{"uri": uriOf(d.path), "version": d.version}
 	switch {
 	case !d.open:
-		id["languageId"], id["text"] = d.language, text
+		id["languageId"], id["text"] = r.process.server.language(d.path), text
 		r.notify("textDocument/didOpen", object{"textDocument": id})
 	case r.sync.Change != 0:
 		r.notify("textDocument/didChange", object{"textDocument": id, "contentChanges": []object{{"text": text}}})
