@@ -3,10 +3,13 @@ package office
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,13 +130,14 @@ func ratio(unpacked, packed uint64) bool {
 	return unpacked > freeRatio && unpacked/maxRatio > packed
 }
 
-// scan opens a part of XML. A part that is not there has no elements.
-func (a *archive) scan(name string) (*scanner, error) {
+// scan opens a part of XML. A part that is not there has no elements, and one that cannot be
+// opened has none but a fault.
+func (a *archive) scan(name string) *scanner {
 	r, err := a.open(name)
 	if err != nil {
-		return nil, err
+		return &scanner{err: err}
 	}
-	return newScanner(r, a.watch), nil
+	return newScanner(r, a.watch)
 }
 
 // bytes reads a part, at most so many bytes.
@@ -155,10 +159,7 @@ type relationship struct {
 // relations reads the relationships of a part, by their ids.
 func (a *archive) relations(of string) (map[string]relationship, error) {
 	dir, base := path.Split(of)
-	s, err := a.scan(dir + "_rels/" + base + ".rels")
-	if err != nil {
-		return nil, err
-	}
+	s := a.scan(dir + "_rels/" + base + ".rels")
 	all := map[string]relationship{}
 	if s.root() == "Relationships" {
 		s.each(func(name string) {
@@ -174,6 +175,24 @@ func (a *archive) relations(of string) (map[string]relationship, error) {
 		})
 	}
 	return all, s.end()
+}
+
+// follow reads the parts to which relationships lead, in the order of their names, each by the
+// reader of its kind, up to the first error.
+func follow(all map[string]relationship, readers map[string]func(part string) error) error {
+	for _, r := range sorted(all) {
+		if read := readers[r.kind]; read != nil && !r.external {
+			if err := read(r.target); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sorted returns relationships in the order of their targets.
+func sorted(all map[string]relationship) []relationship {
+	return slices.SortedFunc(maps.Values(all), func(a, b relationship) int { return cmp.Compare(a.target, b.target) })
 }
 
 // related returns the part to which a relationship of a kind leads, "" if there is none.

@@ -1,7 +1,6 @@
 package office
 
 import (
-	"sort"
 	"strconv"
 	"strings"
 
@@ -30,10 +29,7 @@ func (r *wordReader) readNumbering(part string) error {
 	if part == "" {
 		return nil
 	}
-	s, err := r.scan(part)
-	if err != nil {
-		return err
-	}
+	s := r.scan(part)
 	s.root()
 	s.each(func(name string) {
 		switch {
@@ -151,14 +147,4 @@ func roman(n int) string {
 		}
 	}
 	return b.String()
-}
-
-// sorted returns relationships in the order of their targets.
-func sorted(all map[string]relationship) []relationship {
-	out := make([]relationship, 0, len(all))
-	for _, r := range all {
-		out = append(out, r)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].target < out[j].target })
-	return out
 }

@@ -50,10 +50,7 @@ func (r *workbookReader) readFormats(part string) error {
 	if part == "" {
 		return nil
 	}
-	s, err := r.scan(part)
-	if err != nil {
-		return err
-	}
+	s := r.scan(part)
 	s.root()
 	s.each(func(name string) {
 		switch name {

@@ -29,18 +29,15 @@ type odItem struct {
 // newOD reads the styles, and opens the content.
 func (w *writer) newOD() (*odReader, error) {
 	r := &odReader{writer: w, hidden: map[string]bool{}, lists: map[string]*[maxLevel + 1]listLevel{}, listsOf: map[string]string{}, changes: map[string]odChange{}, counts: map[string]int{}}
-	s, err := w.scan("styles.xml")
-	if err != nil {
-		return nil, err
-	}
+	s := w.scan("styles.xml")
 	if r.s = s; s.root() != "" {
 		s.each(r.stylesIn)
 	}
 	if err := s.end(); err != nil {
 		return nil, err
 	}
-	r.s, err = w.scan("content.xml")
-	return r, err
+	r.s = w.scan("content.xml")
+	return r, nil
 }
 
 // stylesIn reads an element that holds styles.
@@ -96,7 +93,7 @@ func (r *odReader) style(name string) {
 // body calls f for each child of the body of the content, behind its styles.
 func (r *odReader) body(f func(name string)) error {
 	s := r.s
-	if s.root() == "" {
+	if s.root() == "" && s.end() == nil {
 		return faultf("its content is missing")
 	}
 	s.each(func(name string) {

@@ -27,10 +27,7 @@ func (w *writer) odText() error {
 
 // edges writes the headers and footers, each text once.
 func (r *odReader) edges() error {
-	s, err := r.scan("styles.xml")
-	if err != nil {
-		return err
-	}
+	s := r.scan("styles.xml")
 	r.s = s
 	seen := map[string]bool{}
 	var walk func(name string)

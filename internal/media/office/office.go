@@ -97,10 +97,7 @@ func (w *writer) read() error {
 	if main == "" || !w.has(main) {
 		return media.ErrNotOffice
 	}
-	s, err := w.scan(main)
-	if err != nil {
-		return err
-	}
+	s := w.scan(main)
 	switch s.root() {
 	case "document":
 		w.begins(media.TextDocument, "docx")

@@ -78,10 +78,7 @@ func (r *workbookReader) readStrings(part string) error {
 	if part == "" {
 		return nil
 	}
-	s, err := r.scan(part)
-	if err != nil {
-		return err
-	}
+	s := r.scan(part)
 	s.root()
 	size := 0
 	s.each(func(name string) {
@@ -131,10 +128,7 @@ func (r *workbookReader) sheet(part string) error {
 	if part == "" {
 		return nil
 	}
-	s, err := r.scan(part)
-	if err != nil {
-		return err
-	}
+	s := r.scan(part)
 	t := &sheetReader{workbookReader: r, s: s}
 	s.root()
 	s.each(func(name string) {
@@ -297,27 +291,12 @@ func (r *workbookReader) pinned(part string) error {
 	if err != nil {
 		return err
 	}
-	for _, rel := range sorted(rels) {
-		switch {
-		case rel.external:
-		case rel.kind == "comments":
-			err = r.comments(rel.target)
-		case rel.kind == "drawing":
-			err = r.drawing(rel.target)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return follow(rels, map[string]func(part string) error{"comments": r.comments, "drawing": r.drawing})
 }
 
 // comments writes the comments on cells, as cells.
 func (r *workbookReader) comments(part string) error {
-	s, err := r.scan(part)
-	if err != nil {
-		return err
-	}
+	s := r.scan(part)
 	s.root()
 	s.each(func(name string) {
 		if name != "commentList" {
@@ -348,10 +327,7 @@ func (r *workbookReader) drawing(part string) error {
 	if err != nil {
 		return err
 	}
-	s, err := r.scan(part)
-	if err != nil {
-		return err
-	}
+	s := r.scan(part)
 	s.root()
 	d := &shapes{writer: r.writer, s: s, rels: rels, prefix: "[on the sheet] "}
 	s.each(d.shape)

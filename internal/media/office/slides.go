@@ -46,10 +46,7 @@ func (w *writer) slide(part string) error {
 	if err != nil {
 		return err
 	}
-	s, err := w.scan(part)
-	if err != nil {
-		return err
-	}
+	s := w.scan(part)
 	s.root()
 	if show := s.attr("show"); show != "" && !isOn(show) {
 		w.now().Hidden = true
@@ -59,29 +56,12 @@ func (w *writer) slide(part string) error {
 	if err := s.end(); err != nil {
 		return err
 	}
-	for _, rel := range sorted(rels) {
-		switch {
-		case rel.external:
-		case rel.kind == "notesSlide":
-			err = w.notes(rel.target)
-		case rel.kind == "comments":
-			err = w.slideComments(rel.target)
-		case rel.kind == "diagramData":
-			err = w.diagram(rel.target)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return follow(rels, map[string]func(part string) error{"notesSlide": w.notes, "comments": w.slideComments, "diagramData": w.diagram})
 }
 
 // notes writes the notes of a slide, in a part of their own, and the texts that stand beside them.
 func (w *writer) notes(part string) error {
-	s, err := w.scan(part)
-	if err != nil {
-		return err
-	}
+	s := w.scan(part)
 	s.root()
 	var lines []string
 	d := &shapes{writer: w, s: s, only: "body", write: func(line string) { lines = append(lines, line) }}
@@ -103,10 +83,7 @@ func (w *writer) named(name string, lines []string) {
 
 // slideComments writes the comments on a slide.
 func (w *writer) slideComments(part string) error {
-	s, err := w.scan(part)
-	if err != nil {
-		return err
-	}
+	s := w.scan(part)
 	s.root()
 	var walk func(name string)
 	walk = func(name string) {
@@ -126,10 +103,7 @@ func (w *writer) slideComments(part string) error {
 
 // diagram writes the texts of a diagram.
 func (w *writer) diagram(part string) error {
-	s, err := w.scan(part)
-	if err != nil {
-		return err
-	}
+	s := w.scan(part)
 	s.root()
 	d := &shapes{writer: w, s: s, prefix: "[diagram] "}
 	s.each(d.shape)

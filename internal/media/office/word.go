@@ -50,7 +50,6 @@ func (w *writer) word(s *scanner, main string) error {
 			return err
 		}
 	}
-	r.rels = rels
 	s.each(func(name string) {
 		if name == "body" {
 			r.blocks(s, r.line)
@@ -92,10 +91,7 @@ func (r *wordReader) partText(part string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := r.scan(part)
-	if err != nil {
-		return "", err
-	}
+	s := r.scan(part)
 	outer := r.rels
 	r.rels = rels
 	defer func() { r.rels = outer }()
@@ -108,10 +104,7 @@ func (r *wordReader) partText(part string) (string, error) {
 
 // readStyles reads the styles that are headings, lists or hidden.
 func (r *wordReader) readStyles(part string) error {
-	s, err := r.scan(part)
-	if err != nil || part == "" {
-		return err
-	}
+	s := r.scan(part)
 	s.root()
 	s.each(func(name string) {
 		if name != "style" {
@@ -451,10 +444,7 @@ func (r *wordReader) readNotes(part, kind string) error {
 	if part == "" {
 		return nil
 	}
-	s, err := r.scan(part)
-	if err != nil {
-		return err
-	}
+	s := r.scan(part)
 	if r.authors == nil {
 		r.authors = map[string]string{}
 	}
