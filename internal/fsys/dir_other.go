@@ -3,8 +3,6 @@
 package fsys
 
 import (
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,18 +121,5 @@ func (d *Dir) Each(f func(name string, kind Kind) bool) error {
 		return err
 	}
 	defer folder.Close()
-	for {
-		batch, err := folder.ReadDir(500)
-		for _, e := range batch {
-			if !f(e.Name(), kindOfMode(e.Type())) {
-				return nil
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return eachIn(folder, f)
 }

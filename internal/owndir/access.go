@@ -1,6 +1,9 @@
 package owndir
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The rights to a file or folder by which its bytes can become others (source: the access
 // mask of Windows), without those that only change its attributes.
@@ -41,11 +44,11 @@ var forOwner = []string{"S-1-3-4", "S-1-3-0"}
 // of a sentence; "" if none could. An empty list allows nothing; one that is missing
 // is given as an entry for everyone.
 func foreign(owner string, list []ace, mine []string, rights uint32) string {
-	if !has(mine, owner) {
+	if !slices.Contains(mine, owner) {
 		return "belongs to another user, " + owner
 	}
 	for _, e := range list {
-		if e.mask&rights != 0 && !has(mine, e.account) && !has(forOwner, e.account) && !isOneApp(e.account) {
+		if e.mask&rights != 0 && !slices.Contains(mine, e.account) && !slices.Contains(forOwner, e.account) && !isOneApp(e.account) {
 			if e.mask&writeRights == 0 {
 				return "is open to other users, " + e.account
 			}
@@ -60,15 +63,6 @@ func foreign(owner string, list []ace, mine []string, rights uint32) string {
 func isOneApp(account string) bool {
 	for _, prefix := range []string{"S-1-15-2-", "S-1-15-3-"} {
 		if rest, ok := strings.CutPrefix(account, prefix); ok && strings.Count(rest, "-") >= 6 {
-			return true
-		}
-	}
-	return false
-}
-
-func has(accounts []string, account string) bool {
-	for _, a := range accounts {
-		if a == account {
 			return true
 		}
 	}

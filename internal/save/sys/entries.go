@@ -2,6 +2,7 @@ package sys
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -10,15 +11,7 @@ import (
 // Is reports that err is one of the error numbers.
 func Is(err error, numbers ...syscall.Errno) bool {
 	var n syscall.Errno
-	if !errors.As(err, &n) {
-		return false
-	}
-	for _, one := range numbers {
-		if n == one {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &n) && slices.Contains(numbers, n)
 }
 
 // IsOpen reports that a lease is refused since another program has the file open for writing:
