@@ -77,10 +77,7 @@ func (l *headerReader) heif(f *PictureFacts) error {
 // heifMeta finds the box that describes the pictures.
 func (l *headerReader) heifMeta() ([]byte, error) {
 	for off, i := int64(0), 0; i < maxHEIFBoxes; i++ {
-		h, err := l.at(off, 16)
-		if err != nil {
-			return nil, err
-		}
+		h := l.at(off, 16)
 		header, n := int64(8), int64(binary.BigEndian.Uint32(h))
 		switch {
 		case n == 1:
@@ -95,7 +92,7 @@ func (l *headerReader) heifMeta() ([]byte, error) {
 			if n > maxHEIFMeta {
 				return nil, errors.New("its header is too long")
 			}
-			return l.at(off+header, int(n-header))
+			return l.at(off+header, int(n-header)), nil
 		}
 		off += n
 	}

@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func Inspect(kind Kind, r io.ReaderAt, size int64) (PictureFacts, error) {
 	if l.failed != nil {
 		return f, l.failed
 	}
-	if err != nil {
+	if err = cmp.Or(l.fault, err); err != nil {
 		var rare RareError
 		return f, &DamageError{Kind: kind, What: err.Error(), Rare: errors.As(err, &rare)}
 	}
@@ -110,11 +111,23 @@ type headerReader struct {
 	r      io.ReaderAt
 	size   int64
 	blocks int
+	fault  error // why the first piece that the header needs could not be read
 	failed error // of the reader, not of the file
 }
 
-// at reads n bytes at an offset.
-func (l *headerReader) at(off int64, n int) ([]byte, error) {
+// at reads n bytes at an offset that the header needs. If it cannot, it returns zeros and notes
+// the fault, which goes before all that is wrong with zeros.
+func (l *headerReader) at(off int64, n int) []byte {
+	b, err := l.read(off, n)
+	if err != nil {
+		l.fault = cmp.Or(l.fault, err)
+		return make([]byte, n)
+	}
+	return b
+}
+
+// read reads n bytes at an offset.
+func (l *headerReader) read(off int64, n int) ([]byte, error) {
 	if l.blocks++; l.blocks > maxBlocks {
 		return nil, errors.New("its header is in too many pieces")
 	}
@@ -139,10 +152,7 @@ func (f *PictureFacts) orient(exif []byte) {
 }
 
 func (l *headerReader) png(f *PictureFacts) error {
-	b, err := l.at(0, 29)
-	if err != nil {
-		return err
-	}
+	b := l.at(0, 29)
 	if string(b[:8]) != "\x89PNG\r\n\x1a\n" || string(b[12:16]) != "IHDR" || binary.BigEndian.Uint32(b[8:]) != 13 {
 		return errors.New("it has no PNG header")
 	}
@@ -156,7 +166,7 @@ func (l *headerReader) png(f *PictureFacts) error {
 	f.Bytes = channels * int64(max(depth, 8)/8)
 	// eXIf may be anywhere; Check finds a file that is cut short.
 	for off := int64(33); ; {
-		h, err := l.at(off, 8)
+		h, err := l.read(off, 8)
 		if err != nil {
 			return nil
 		}
@@ -165,7 +175,7 @@ func (l *headerReader) png(f *PictureFacts) error {
 		case "IEND":
 			return nil
 		case "eXIf":
-			if exif, err := l.at(off+8, int(min(n, maxExif))); err == nil {
+			if exif, err := l.read(off+8, int(min(n, maxExif))); err == nil {
 				f.orient(exif)
 			}
 			return nil
@@ -177,10 +187,7 @@ func (l *headerReader) png(f *PictureFacts) error {
 func (l *headerReader) jpeg(f *PictureFacts) error {
 	found, turned := false, false
 	for off := int64(2); ; {
-		h, err := l.at(off, 4)
-		if err != nil {
-			return err
-		}
+		h := l.at(off, 4)
 		if h[0] != 0xff {
 			return errors.New("a marker is missing in its header")
 		}
@@ -200,10 +207,7 @@ func (l *headerReader) jpeg(f *PictureFacts) error {
 		}
 		switch {
 		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
-			b, err := l.at(off+4, 6)
-			if err != nil {
-				return err
-			}
+			b := l.at(off+4, 6)
 			f.Height, f.Width = int(binary.BigEndian.Uint16(b[1:])), int(binary.BigEndian.Uint16(b[3:]))
 			f.Bytes = int64(b[5]) * (int64(b[0]) + 7) / 8
 			found = true
@@ -211,7 +215,7 @@ func (l *headerReader) jpeg(f *PictureFacts) error {
 				return RareError("its header leaves open how high it is")
 			}
 		case marker == 0xe1 && n > 8:
-			b, err := l.at(off+4, int(n-2))
+			b, err := l.read(off+4, int(n-2))
 			if err == nil && string(b[:6]) == "Exif\x00\x00" && !turned { // the first of several counts, as in other programs
 				f.orient(b[6:])
 				turned = true
@@ -222,20 +226,14 @@ func (l *headerReader) jpeg(f *PictureFacts) error {
 }
 
 func (l *headerReader) gif(f *PictureFacts) error {
-	b, err := l.at(6, 4)
-	if err != nil {
-		return err
-	}
+	b := l.at(6, 4)
 	f.Width, f.Height = int(binary.LittleEndian.Uint16(b)), int(binary.LittleEndian.Uint16(b[2:]))
 	f.Bytes = 1
 	return nil
 }
 
 func (l *headerReader) webp(f *PictureFacts) error {
-	b, err := l.at(12, 18)
-	if err != nil {
-		return err
-	}
+	b := l.at(12, 18)
 	le := binary.LittleEndian
 	switch string(b[:4]) {
 	case "VP8X":
@@ -263,13 +261,13 @@ func (l *headerReader) webp(f *PictureFacts) error {
 
 func (l *headerReader) webpExif(f *PictureFacts) {
 	for off := int64(12); ; {
-		h, err := l.at(off, 8)
+		h, err := l.read(off, 8)
 		if err != nil {
 			return
 		}
 		n := int64(binary.LittleEndian.Uint32(h[4:]))
 		if string(h[:4]) == "EXIF" {
-			if exif, err := l.at(off+8, int(min(n, maxExif))); err == nil {
+			if exif, err := l.read(off+8, int(min(n, maxExif))); err == nil {
 				if len(exif) > 6 && string(exif[:6]) == "Exif\x00\x00" { // some writers keep JPEG's prefix
 					exif = exif[6:]
 				}
@@ -282,10 +280,7 @@ func (l *headerReader) webpExif(f *PictureFacts) {
 }
 
 func (l *headerReader) bmp(f *PictureFacts) error {
-	b, err := l.at(14, 12)
-	if err != nil {
-		return err
-	}
+	b := l.at(14, 12)
 	le := binary.LittleEndian
 	if le.Uint32(b) == 12 {
 		f.Width, f.Height = int(le.Uint16(b[4:])), int(le.Uint16(b[6:]))
@@ -316,24 +311,16 @@ type icon struct {
 func LargestIcon(data []byte) ([]byte, error) {
 	l := headerReader{r: bytes.NewReader(data), size: int64(len(data))}
 	best, err := l.largestIcon()
-	if err != nil || best.width == 0 {
+	if err = cmp.Or(l.fault, err); err != nil || best.width == 0 {
 		return nil, err
 	}
 	return data[best.at:], nil
 }
 
 func (l *headerReader) largestIcon() (best icon, err error) {
-	h, err := l.at(4, 2)
-	if err != nil {
-		return best, err
-	}
 	le := binary.LittleEndian
-	for i := range int64(le.Uint16(h)) {
-		e, err := l.at(6+16*i, 16)
-		if err != nil {
-			return best, err
-		}
-		one, err := l.icon(int64(le.Uint32(e[12:])))
+	for i := range int64(le.Uint16(l.at(4, 2))) {
+		one, err := l.icon(int64(le.Uint32(l.at(6+16*i, 16)[12:])))
 		if err != nil {
 			return best, err
 		}
@@ -345,10 +332,7 @@ func (l *headerReader) largestIcon() (best icon, err error) {
 }
 
 func (l *headerReader) icon(at int64) (icon, error) {
-	b, err := l.at(at, 24)
-	if err != nil {
-		return icon{}, err
-	}
+	b := l.at(at, 24)
 	if string(b[:4]) == "\x89PNG" {
 		be := binary.BigEndian
 		return icon{at, int(be.Uint32(b[16:]) & 0x7fffffff), int(be.Uint32(b[20:]) & 0x7fffffff), 32}, nil
@@ -366,18 +350,12 @@ func (l *headerReader) icon(at int64) (icon, error) {
 }
 
 func (l *headerReader) tiff(f *PictureFacts) error {
-	h, err := l.at(0, 8)
-	if err != nil {
-		return err
-	}
+	h := l.at(0, 8)
 	if s := string(h); s == bigLittle || s == bigBig {
 		return RareError("it is a BigTIFF")
 	}
 	order := byteOrder(h)
-	d, err := l.directory(order, int64(order.Uint32(h[4:])))
-	if err != nil {
-		return err
-	}
+	d := l.directory(order, int64(order.Uint32(h[4:])))
 	f.Width, f.Height = d.number(256, 0), d.number(257, 0)
 	if o := d.orientation(); o != 0 {
 		f.Orientation = o
@@ -385,7 +363,7 @@ func (l *headerReader) tiff(f *PictureFacts) error {
 	samples, bits := int64(d.number(277, 1)), int64(d.number(258, 1))
 	if e := d[258]; e.count > 2 { // a number for each sample, at an offset: the greatest counts
 		bits = 16
-		if b, err := l.at(int64(e.value), 2*int(min(e.count, 8))); err == nil {
+		if b, err := l.read(int64(e.value), 2*int(min(e.count, 8))); err == nil {
 			for bits = 1; len(b) > 0; b = b[2:] {
 				bits = max(bits, int64(order.Uint16(b)))
 			}

@@ -29,15 +29,9 @@ func (d tiffDirectory) orientation() int {
 }
 
 // directory reads a TIFF directory.
-func (l *headerReader) directory(order binary.ByteOrder, off int64) (tiffDirectory, error) {
-	h, err := l.at(off, 2)
-	if err != nil {
-		return nil, err
-	}
-	b, err := l.at(off+2, 12*int(order.Uint16(h))+4)
-	if err != nil {
-		return nil, err
-	}
+func (l *headerReader) directory(order binary.ByteOrder, off int64) tiffDirectory {
+	n := int(order.Uint16(l.at(off, 2)))
+	b := l.at(off+2, 12*n+4)
 	d := tiffDirectory{}
 	for ; len(b) >= 12; b = b[12:] {
 		e := tiffEntry{order.Uint32(b[4:]), order.Uint32(b[8:])}
@@ -46,7 +40,7 @@ func (l *headerReader) directory(order binary.ByteOrder, off int64) (tiffDirecto
 		}
 		d[order.Uint16(b)] = e
 	}
-	return d, nil
+	return d
 }
 
 func byteOrder(b []byte) binary.ByteOrder {
@@ -66,12 +60,9 @@ func tiffPages(b []byte) (n int) {
 	l := headerReader{r: bytes.NewReader(b), size: int64(len(b))}
 	seen := map[int64]bool{}
 	for at := int64(order.Uint32(b[4:])); at != 0 && !seen[at]; n++ {
-		h, err := l.at(at, 2)
-		if err != nil {
-			break
-		}
-		next, err := l.at(at+2+12*int64(order.Uint16(h)), 4)
-		if err != nil {
+		entries := int64(order.Uint16(l.at(at, 2)))
+		next := l.at(at+2+12*entries, 4)
+		if l.fault != nil {
 			break
 		}
 		seen[at] = true
@@ -87,8 +78,7 @@ func firstPage(b []byte) tiffDirectory {
 	}
 	order := byteOrder(b)
 	l := headerReader{r: bytes.NewReader(b), size: int64(len(b))}
-	d, _ := l.directory(order, int64(order.Uint32(b[4:])))
-	return d
+	return l.directory(order, int64(order.Uint32(b[4:])))
 }
 
 // Orientation reads the orientation from EXIF data, which starts like a TIFF: 1 to 8, and 0 if it
