@@ -215,7 +215,8 @@ func (b *currentSettings) watchFiles(ctx context.Context) {
 	w := follow.New(func() ([]string, bool) { return b.config().Stale() }, b.reload, b.log)
 	defer w.Close()
 	b.watcher.Store(w)
-	b.reload([]string{}) // starts the watch
+	w.Watch(b.config().Watched())
+	b.reload(nil) // files may have changed before they were watched
 	<-ctx.Done()
 }
 
