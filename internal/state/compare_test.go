@@ -150,7 +150,7 @@ func TestCompareAgreesWithTheBytesThatWereShown(t *testing.T) {
 		return span.Span{Start: int64(start), End: int64(min(size, start+rnd.IntN(length)))}
 	}
 	happened := map[string]int{}
-	for round := range shortrun.Count(t, 400, 100, "files") {
+	for round := range shortrun.Count(t, 400, 40, "files") {
 		size := []int{40, KeepText - 200, KeepText + 200, 3*MaxPart + 1000}[rnd.IntN(4)]
 		g := &generated{raw: make([]byte, size), notebook: rnd.IntN(3) == 0}
 		for i := range g.raw {
