@@ -44,7 +44,7 @@ RACED := TestScripts/^(hook_|reminder_|stuck_|settings_rule_taken|proto_(batch|c
 
 # Packages whose tests start many programs or take times: make test runs them last and two at a time,
 # the longest first.
-LONG := faults media/pdf bench clienttest release
+LONG := faults clienttest media/pdf bench release
 
 .PHONY: help setup wine wine-part wine-units build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
@@ -129,7 +129,8 @@ quick-units:
 quick-vet:
 	@$(GO) vet ./...
 
-test: setup check cross ## before you push: everything that must hold, as the continuous integration runs it
+test: setup ## before you push: everything that must hold, as the continuous integration runs it
+	@$(MAKE) --no-print-directory -j 2 -O check cross
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
