@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io"
+	"sync"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/span"
@@ -40,7 +41,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // CopySpliced writes the old content (size bytes of from) with the splices applied.
 func (w *Writer) CopySpliced(from int, size int64, c []span.Splice) error {
-	buf := bufio.NewWriterSize(w, int(min(size+span.Growth(c), BufferSize)))
+	buf, done := w.buffer(size + span.Growth(c))
+	defer done()
 	at := int64(0)
 	for _, s := range c {
 		if err := w.copy(buf, from, at, s.Start); err != nil {
@@ -55,6 +57,23 @@ func (w *Writer) CopySpliced(from int, size int64, c []span.Splice) error {
 		return err
 	}
 	return buf.Flush()
+}
+
+// buffers holds writers of BufferSize that are not in use: without them, each change of a larger
+// file needs new memory for one.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, BufferSize) }}
+
+// buffer returns a writer to w for size bytes, and a function that gives it back.
+func (w *Writer) buffer(size int64) (buf *bufio.Writer, done func()) {
+	if size < BufferSize {
+		return bufio.NewWriterSize(w, int(size)), func() {}
+	}
+	buf = buffers.Get().(*bufio.Writer)
+	buf.Reset(w)
+	return buf, func() {
+		buf.Reset(nil) // it must not hold on to w
+		buffers.Put(buf)
+	}
 }
 
 // copy writes [at, end) of another file by way of buf.
