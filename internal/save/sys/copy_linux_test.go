@@ -1,3 +1,5 @@
+//go:build !fsys_portable
+
 package sys
 
 import (
