@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmcp/fsmcp/internal/save/sys"
-
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
@@ -125,7 +124,8 @@ func (c metaChange) followed(t *testing.T, parent string, n int, system poorer) 
 // the same run: a busy machine makes some of them more than once.
 func (c metaChange) unseen(calls []string, n int, system poorer) bool {
 	if c.byFD { // the old file is looked at for the last time two calls before it is removed
-		return n >= slices.Index(calls, "Unlink")-1
+		removed := slices.Index(calls, "Unlink")
+		return removed >= 0 && n >= removed-1
 	}
 	// Without an exchange nothing can be looked at after the rename over the file.
 	over := len(calls) - 1

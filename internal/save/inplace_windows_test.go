@@ -80,7 +80,7 @@ func TestInPlaceOnWindows(t *testing.T) {
 
 // A write in place that fails is undone; one that dies half-way is finished by the next start.
 func TestInPlaceFailsOnWindows(t *testing.T) {
-	old, changed := strings.Repeat("an old line\n", 3000), strings.Repeat("a new one\n", 4000)
+	old, changed := strings.Repeat("an old line\n", 60_000), strings.Repeat("a new one\n", 80_000) // written in four steps
 	for _, dies := range []bool{false, true} {
 		d := newTestFolder(t)
 		path := d.put("f", old)
@@ -91,7 +91,7 @@ func TestInPlaceFailsOnWindows(t *testing.T) {
 			}
 			return nil
 		}}
-		d.open(func(o *Options) { o.Sys, o.Durability = u, Data }) // synced, and so written, page by page
+		d.open(func(o *Options) { o.Sys, o.Durability = u, Data })
 		if _, err := whole(d.save, path, changed); err == nil {
 			t.Fatal("the write did not fail")
 		}

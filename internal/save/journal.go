@@ -179,7 +179,8 @@ const sector = 512
 // mixed tells how the content of a file of that size relates to the journal's two. A kill leaves new
 // bytes up to some offset. A loss of power, which leaves each sector as it was at some time, leaves
 // the sectors behind it so, too: new up to an offset in the sector, and old behind that. at is
-// where the file first differs from the new content.
+// where the file first differs from the new content. (Another program that after a kill puts exactly
+// the old bytes of some sectors back is taken for such a mix.)
 func (j *journal) mixed(file int, size int64) (is mixture, at int64, err error) {
 	at, err = j.common(file, j.oldSize, 0, min(size, j.newSize))
 	if err != nil {
