@@ -3,6 +3,7 @@
 package fsys
 
 import (
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,8 +13,8 @@ import (
 
 const onWindows = false
 
-// TrueName returns the name itself: on Linux it has one spelling.
-func TrueName(name string) string { return name }
+// RealName returns the name, without links, of what an absolute name leads to.
+func RealName(name string) (string, error) { return filepath.EvalSymlinks(name) }
 
 // Resolver finds what paths lead to. It keeps nothing open: every name is
 // resolved from "/" by one openat2 that follows no link at all, which costs a

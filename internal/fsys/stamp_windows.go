@@ -142,12 +142,16 @@ func Lstat(name string) (Stamp, error) {
 // openForAttributes opens an absolute name, of a link its own object, without access to the
 // content.
 func openForAttributes(name string) (*os.File, error) {
+	return openAttributes(name, windows.FILE_FLAG_OPEN_REPARSE_POINT)
+}
+
+func openAttributes(name string, flags uint32) (*os.File, error) {
 	wide, err := windows.UTF16PtrFromString(name)
 	if err != nil {
 		return nil, err
 	}
 	handle, err := windows.CreateFile(wide, windows.FILE_READ_ATTRIBUTES, shareAll, nil, windows.OPEN_EXISTING,
-		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT|windows.FILE_FLAG_OPEN_NO_RECALL, 0)
+		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_NO_RECALL|flags, 0)
 	if err != nil {
 		return nil, err
 	}

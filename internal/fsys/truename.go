@@ -4,6 +4,7 @@ package fsys
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/perm/glob"
@@ -18,14 +19,19 @@ import (
 // name.
 type trueNamer func(name string) (Stamp, string, error)
 
-// TrueName returns the true name of what an absolute name without links names, or the name itself
-// if nothing is there.
-func TrueName(name string) string {
-	known, err := systemName(name)
-	if err != nil {
-		return name
+// RealName returns the true name, without links, of what an absolute name leads to.
+func RealName(name string) (string, error) {
+	if known, err := finalNameOf(name); known != "" || err != nil {
+		return known, err
 	}
-	return known
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", err
+	}
+	if known, err := systemName(name); err == nil {
+		name = known
+	}
+	return name, nil
 }
 
 // asSpelt is the trueNamer of a system whose names have one spelling.

@@ -1,6 +1,8 @@
 package fsys
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -38,6 +40,22 @@ func systemName(name string) (string, error) {
 	}
 	defer f.Close()
 	return trueNameOf(f, name), nil
+}
+
+// finalNameOf returns the final name of what a name leads to, or an error if nothing is there: one
+// call in place of several for each segment. It returns neither if the system does not say. On
+// systems that do not know long names (Windows 10 before 1703) one may be there unseen.
+func finalNameOf(name string) (path string, err error) {
+	f, err := openAttributes(name, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) && len(name) < windows.MAX_PATH {
+			return "", err
+		}
+		return "", nil
+	}
+	defer f.Close()
+	path, _ = finalName(windows.Handle(f.Fd()), nameNormalized)
+	return path, nil
 }
 
 // trueNameOf returns the final name of a file that was opened by a name.

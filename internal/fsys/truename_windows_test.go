@@ -1,6 +1,7 @@
 package fsys
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,5 +77,35 @@ func TestTrueName(t *testing.T) {
 	// The steps that serve a volume without final names come to the same.
 	if got := bySteps(short, true, longName); got != file {
 		t.Errorf("by steps %s is %s", short, got)
+	}
+}
+
+// RealName, with one call of the system, comes to what following link by link comes to.
+func TestRealNameFollowsLikeStepByStep(t *testing.T) {
+	top := resolved(t, t.TempDir()).Path
+	folder := filepath.Join(top, "A folder with a long name")
+	file := filepath.Join(folder, "Case of Letters.text")
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(file, []byte("x"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{file, folder, shortName(t, file), filepath.Join(top, "a FOLDER with a long name", "CASE of letters.text"),
+		filepath.Join(folder, "missing"), filepath.Join(top, "missing", "too"), filepath.Join(file, "below a file"), `C:\`, `Q:\missing`}
+	linked := filepath.Join(top, "linked")
+	if err := errors.Join(os.Symlink(folder, linked), os.Symlink(filepath.Join(top, "nothing"), filepath.Join(top, "dangling"))); err != nil {
+		t.Logf("links are NOT TESTED: %v", err)
+	} else {
+		names = append(names, linked, filepath.Join(linked, "case of letters.text"), filepath.Join(top, "dangling"))
+	}
+	for _, name := range names {
+		want, wantErr := filepath.EvalSymlinks(name)
+		if wantErr == nil {
+			var err error
+			if want, err = systemName(want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := RealName(name); got != want || (err == nil) != (wantErr == nil) {
+			t.Errorf("%s leads to %s, %v; step by step to %s, %v", name, got, err, want, wantErr)
+		}
 	}
 }

@@ -68,8 +68,8 @@ func List(dir string) (names []string) {
 // Real resolves the links of a name as far as it exists, and spells that part as the system does.
 func Real(name string) string {
 	for dir, rest := name, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(fsys.TrueName(real), rest)
+		if real, err := fsys.RealName(dir); err == nil {
+			return filepath.Join(real, rest)
 		} else if dir == filepath.Dir(dir) {
 			return name
 		}
