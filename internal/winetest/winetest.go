@@ -4,6 +4,7 @@ package winetest
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -87,13 +88,33 @@ func (w *Wine) build(root string) error {
 		return err
 	}
 	for exe, pkg := range map[string]string{w.FSMCP(): "./cmd/fsmcp", w.Media(): "./cmd/fsmcp-media", w.Helper(): "./internal/winetest/helper"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-o", exe, pkg)
+		built := filepath.Join(w.dir, "built", filepath.Base(exe))
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, pkg)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
 		}
+		if err := install(exe, built); err != nil {
+			return err
+		}
 	}
 	return w.makeRelayed()
+}
+
+// install puts the program in place, its sections at whole pages, unless it is there: another
+// process may run it.
+func install(exe, built string) error {
+	program, err := os.ReadFile(built)
+	if err != nil {
+		return err
+	}
+	if program, err = alignSections(program); err != nil {
+		return fmt.Errorf("%s: %w", built, err)
+	}
+	if before, err := os.ReadFile(exe); err == nil && bytes.Equal(before, program) {
+		return nil
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(exe), 0o755), os.WriteFile(exe+".new", program, 0o755), os.Rename(exe+".new", exe))
 }
 
 // stay starts a program for Windows that waits as long as this process lives, and returns
