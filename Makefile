@@ -24,7 +24,7 @@ GOVULNCHECK := v1.8.0
 
 # Debian packages that the tests use beside the Go tools. Later work adds its
 # own here: a program that is already installed is not asked for again.
-PACKAGES := git:git patch:patch strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq man-db:man groff-base:groff less:less xvfb:Xvfb xclip:xclip ripgrep:rg xfsprogs:mkfs.xfs btrfs-progs:mkfs.btrfs debootstrap:debootstrap
+PACKAGES := git:git patch:patch strace:strace gcc:gcc bsdutils:script util-linux:setpriv pkg-config:pkg-config tesseract-ocr:tesseract poppler-utils:pdftotext libvips-tools:vips jq:jq man-db:man groff-base:groff less:less xvfb:Xvfb xclip:xclip ripgrep:rg xfsprogs:mkfs.xfs btrfs-progs:mkfs.btrfs
 # Those that bring a module for the system's own Python instead of a program.
 MODULES := python3-nbformat:nbformat
 # And those that bring files: documents in CJK, and what poppler reads them with.
