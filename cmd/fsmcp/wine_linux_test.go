@@ -98,8 +98,8 @@ func isChosen(t *testing.T, mode, file, reason string) bool {
 	return chosen
 }
 
-// isInPart chooses the scripts that start one or two programs and wait for nothing, and
-// those for Windows alone. Scripts that start programs of Unix are slower.
+// isInPart chooses the scripts that start one program and wait for nothing, and those for
+// Windows alone. Scripts that start programs of Unix are slower.
 func isInPart(t *testing.T, file string) bool {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -107,7 +107,7 @@ func isInPart(t *testing.T, file string) bool {
 	}
 	steps := scriptSteps.FindStringSubmatch(string(b))[1]
 	quick := !slowStep.Match(b) && !waiting.MatchString(scriptName(file)) && unixProgram(string(b)) == ""
-	return isForWindows(file) || quick && len(programStart.FindAllString(steps, -1)) <= 2
+	return isForWindows(file) || quick && len(programStart.FindAllString(steps, -1)) == 1
 }
 
 type wineCount struct {
@@ -117,7 +117,7 @@ type wineCount struct {
 }
 
 // late matches what a script says in which a process was too slow, or hung unnoticed.
-var late = regexp.MustCompile(`no answer to request|(answer|served) in time|test timed out|deadline exceeded|did not end within|\(16 busy\)`)
+var late = regexp.MustCompile(`no answer to request|(answer|served) in time|test timed out|deadline exceeded|did not end within|the server still runs after|\(16 busy\)`)
 
 // runUnderWine runs a script again if a process of Wine hung or was late, twice at most.
 func runUnderWine(t *testing.T, wine *winetest.Wine, file, reason string, count *wineCount) {

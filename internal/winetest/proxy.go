@@ -55,6 +55,9 @@ func (s settings) temp() string {
 // uses no processor for that long.
 const idleAtMost = 30 * time.Second
 
+// A proxy looks for processes that hang only so often: it reads all of /proc.
+const lookEvery = 5 * time.Second
+
 // RunProxy runs the program for Windows in place of this process: with its arguments, its
 // environment and its standard streams, names translated. It returns the exit status.
 func RunProxy() int {
@@ -83,6 +86,7 @@ type proxied struct {
 	token, hangs string
 	pipes        sync.WaitGroup
 	asked, wrote atomic.Bool // whether anything came in, and went out
+	inputEnds    atomic.Bool
 }
 
 func (p *proxied) environment() []string {
@@ -110,6 +114,7 @@ func (p *proxied) run(cmd *exec.Cmd) int {
 		go func() {
 			p.copyLines(in, os.Stdin, p.toWindows)
 			in.Close()
+			p.inputEnds.Store(true)
 		}()
 	}
 	out, err := cmd.StdoutPipe()
@@ -128,14 +133,19 @@ func (p *proxied) run(cmd *exec.Cmd) int {
 		close(ended)
 	}()
 	idle := idleness{since: time.Now()}
-	for tick := time.NewTicker(time.Second); ; {
+	for tick := time.NewTicker(lookEvery); ; {
 		select {
 		case <-ended:
 			tick.Stop()
 			return cmd.ProcessState.ExitCode()
 		case <-tick.C:
 			waits := serves && (p.wrote.Load() || !p.asked.Load())
-			if late := idle.of(p.processes()) > idleAtMost && !waits; late || p.hung() {
+			pids := p.processes()
+			late := idle.of(pids) > idleAtMost && !waits
+			if serves && p.inputEnds.Load() && !late && time.Since(idle.since) > lookEvery {
+				fmt.Fprintf(os.Stderr, "wine proxy: no processor used since the input ended: %s\n", threads(pids))
+			}
+			if late || p.hung() {
 				p.note(late)
 				p.kill()
 				_ = cmd.Process.Kill()
@@ -193,6 +203,22 @@ func (i *idleness) of(pids []int) time.Duration {
 		i.used, i.since = used, time.Now()
 	}
 	return time.Since(i.since)
+}
+
+// threads describes where the threads of processes wait: their states, and the system calls with
+// their arguments as the kernel shows them.
+func threads(pids []int) string {
+	var out []string
+	for _, pid := range pids {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*", pid))
+		for _, task := range tasks {
+			stat, _ := os.ReadFile(task + "/stat")
+			call, _ := os.ReadFile(task + "/syscall")
+			_, after, _ := bytes.Cut(stat, []byte(") "))
+			out = append(out, fmt.Sprintf("%s %.1s %s", task[len("/proc/"):], after, bytes.TrimSpace(call)))
+		}
+	}
+	return cmp.Or(strings.Join(out, "; "), "there is no process any more")
 }
 
 // hung reports whether a process has ended but for one thread, for at least a second. About
