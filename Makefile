@@ -46,7 +46,7 @@ RACED := TestScripts/^(hook_|reminder_|stuck_|settings_rule_taken|proto_(batch|c
 # the longest first.
 LONG := faults clienttest media/pdf bench release
 
-.PHONY: help setup wine wine-part wine-units build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
+.PHONY: help setup wine wine-setup wine-part wine-units build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -130,10 +130,11 @@ quick-vet:
 	@$(GO) vet ./...
 
 test: setup ## before you push: everything that must hold, as the continuous integration runs it
-	@$(MAKE) --no-print-directory -j 2 -O check cross
+	@$(MAKE) --no-print-directory -j 3 -O check cross wine-setup
 	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
 	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
 	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
+	@$(MAKE) --no-print-directory wine-part
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=10000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	FSMCP_HOSTILE_PICTURES=4 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=2 FSMCP_MAPPED_WRITES=2 FSMCP_HISTORY_MERGES=10 \
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
@@ -184,11 +185,13 @@ faults: setup build ## after a change to saving, locking, history, workers, perm
 	FSMCP_PERM_PAIRS=400000 FSMCP_PERM_CASES=100000 $(GO) test -count=1 -timeout 20m -v -run '^(TestLikeGit|TestLikeGitByHand|Test.*(Loosens|Loosen|BeatsDeny|StrictestName|LinesHelp))$$' ./internal/perm | grep -v -e '^=== '
 	@$(MAKE) --no-print-directory wine
 
-wine: ## after a change of what Windows does: the unit tests, all scripts and attacks with the program for Windows under Wine, which it installs
+wine-setup:
 	@.ci/wine setup
+
+wine: wine-setup ## after a change of what Windows does: the unit tests, all scripts and attacks with the program for Windows under Wine, which it installs
 	@$(MAKE) --no-print-directory wine-units
 	FSMCP_WINE=all $(GO) test -count=1 -timeout 30m -v -run TestScriptsUnderWine ./cmd/fsmcp | .ci/loud -v all=1
-	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
+	FSMCP_WINE=all FSMCP_WINE_KILLS=200 FSMCP_WINE_KILL_MB=50 FSMCP_WINE_EDITS=500 FSMCP_WINE_HOLDS=500 FSMCP_WINE_WRITES=500 \
 	$(GO) test -count=1 -timeout 60m -v -run TestWine ./internal/faults | .ci/loud -v all=1
 
 # The attacks on the program for Windows whose end does not hang on what another program does at the same
@@ -199,14 +202,12 @@ SPACE := $(subst ,, )
 # Packages whose tests run the whole program, or look at the sources: no unit tests of Windows.
 NOT_UNITS := cmd/fsmcp $(addprefix internal/,archtest bench clienttest demo faults release)
 
-wine-units: ## a part of wine: the unit tests, with fewer rounds, as programs for Windows under Wine
-	@.ci/wine setup
+wine-units: wine-setup ## a part of wine: the unit tests, with fewer rounds, as programs for Windows under Wine
 	@.ci/wine where >/dev/null || exit 0; export GOOS=windows CGO_ENABLED=0; \
 	.ci/wine stay $(GO) test -short -count=1 -vet=off -p 2 -timeout 20m -v -exec '$(CURDIR)/.ci/wine run' \
 	$$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v $(NOT_UNITS:%=-e /%$$)) | .ci/loud
 
-wine-part: ## less than make wine, not a part of test: 190 quick scripts, and some attacks, with the program for Windows under Wine
-	@.ci/wine setup
+wine-part: wine-setup ## a part of test, less than make wine: quick scripts and the attacks with few rounds, with the program for Windows under Wine
 	FSMCP_WINE=part $(GO) test -count=1 -timeout 10m -vet=off -v -run '^(TestScriptsUnderWine|TestWine($(subst $(SPACE),|,$(WINE_ATTACKS))))$$' ./cmd/fsmcp ./internal/faults | .ci/loud -v all=1
 
 cross: ## a part of test: build and vet for the other systems, and test what this system can run of them

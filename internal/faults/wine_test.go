@@ -29,7 +29,7 @@ type winePlace struct {
 func newWinePlace(t *testing.T) winePlace {
 	t.Helper()
 	if os.Getenv("FSMCP_WINE") == "" {
-		t.Skip("make wine attacks the program for Windows")
+		t.Skip("make wine and make wine-part attack the program for Windows")
 	}
 	w := winetest.Find(t)
 	p := winePlace{newPlace(t), w}

@@ -31,12 +31,15 @@ func TestWineKills(t *testing.T) {
 			})
 		}
 	})
-	report(t, "%d kills while 50 MB are written: %d old, %d changed or under way, 0 mixed, 0 left after the next start", kills, old.Load(), other.Load())
+	report(t, "%d kills while %d MB are written: %d old, %d changed or under way, 0 mixed, 0 left after the next start", kills, wineKillMB(t), old.Load(), other.Load())
 }
+
+// wineKillMB is the size of the file that is written.
+func wineKillMB(t *testing.T) int { return count(t, "FSMCP_WINE_KILL_MB", 10) }
 
 func wineKills(t *testing.T, kills int, old, other *atomic.Int32) {
 	p := newWinePlace(t)
-	const size = 50 << 20
+	size := wineKillMB(t) << 20
 	name := p.file("large.txt")
 	body := bytes.Repeat([]byte("a line of the body of a large file, which an edit moves\n"), size/56)
 	words := [2]string{"old", "new, and longer"}
