@@ -90,6 +90,7 @@ func (f *File) ReadLarge(max int64) ([]byte, Stamp, error) {
 		return nil, before, &TooLargeError{Size: before.Size, Max: max}
 	}
 	content := make([]byte, before.Size)
+	largePages(content)
 	if err := f.readHalves(content); err != nil {
 		return nil, before, f.unstable(err)
 	}
