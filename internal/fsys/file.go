@@ -160,6 +160,7 @@ func (f *File) readAgain(b []byte) (same bool, err error) {
 // buffer stays empty, which shows the end.
 func (f *File) readUpTo(size, max int64) ([]byte, error) {
 	buf := make([]byte, size+1)
+	largePages(buf)
 	n := 0
 	for {
 		m, err := f.pread(buf[n:], int64(n))

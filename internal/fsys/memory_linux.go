@@ -9,10 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// largePages asks the kernel for large pages for a buffer that holds nothing yet (madvise(2),
-// MADV_HUGEPAGE): where a page fault is dear, as in some virtual machines, most of the time of a
-// large read goes into them. The kernel may refuse.
-func largePages(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }
+// largePages asks the kernel for large pages for a buffer that holds nothing yet, if it is long
+// enough for two (madvise(2), MADV_HUGEPAGE): where a page fault is dear, as in some virtual
+// machines, most of the time of a large read goes into them. The kernel may refuse.
+func largePages(b []byte) {
+	if len(b) >= 4<<20 {
+		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
+	}
+}
 
 // FreeMemory returns the bytes that the process can still take without another having to
 // give them up: what the kernel says is available (proc_meminfo(5)), and what the control
