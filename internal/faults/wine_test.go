@@ -53,11 +53,16 @@ var wineServers struct {
 
 // tryServe starts a server on a name of the workspace.
 func (p winePlace) tryServe(ws string, flags ...string) (wineServer, error) {
+	return p.tryStart(p.wine.FSMCP(), append(append([]string{"serve", "--tools", "all"}, flags...), ws)...)
+}
+
+// tryStart starts a program that is a server, or runs one.
+func (p winePlace) tryStart(program string, words ...string) (wineServer, error) {
 	wineServers.Lock()
 	wineServers.n++
 	token := fmt.Sprintf("FSMCP_WINE_SERVER=%d-%d.", os.Getpid(), wineServers.n)
 	wineServers.Unlock()
-	cmd := p.wine.Command(p.home, p.wine.FSMCP(), append(append([]string{"serve", "--tools", "all"}, flags...), ws)...)
+	cmd := p.wine.Command(p.home, program, words...)
 	c, err := mcptest.Start(mcptest.Options{Path: cmd.Path, Args: cmd.Args[1:], Dir: p.ws, Env: append(cmd.Env, token, "XDG_STATE_HOME="), Attr: cmd.SysProcAttr})
 	if err != nil {
 		return wineServer{}, err

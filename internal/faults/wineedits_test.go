@@ -91,6 +91,63 @@ func wineKills(t *testing.T, kills int, old, other *atomic.Int32) {
 	}
 }
 
+// TestWineCtrlC presses Ctrl-C on the console of a server that is idle, and of one that edits a
+// file: it ends with status 0, and the file is the old or the new one. In the control arm a program
+// that does not handle Ctrl-C ends with another status.
+func TestWineCtrlC(t *testing.T) {
+	p := newWinePlace(t)
+	name := p.file("large.txt")
+	body := bytes.Repeat([]byte("a line of the body of a file, which an edit moves\n"), 100_000)
+	before, after := append([]byte("old\n"), body...), append([]byte("new, and longer\n"), body...)
+	edited := 0
+	for _, editing := range []bool{false, true, true} {
+		must(t, os.WriteFile(name, before, 0o644))
+		s, err := p.tryStart(p.wine.Helper(), "ctrl-c", winetest.Name(p.wine.FSMCP()), "serve", winetest.Name(p.ws))
+		must(t, err)
+		mustCall(t, s.Client, "Read", args{"file_path": winetest.Name(name), "limit": 3})
+		if editing {
+			_, err := s.GoCall("Edit", args{"file_path": winetest.Name(name), "old_string": "old\n", "new_string": "new, and longer\n"})
+			must(t, err)
+		}
+		s.CloseInput()
+		if err := s.Wait(time.Minute); err != nil {
+			s.kill()
+			t.Fatalf("editing %v: after Ctrl-C: %v", editing, err)
+		}
+		switch now := read(t, name); {
+		case bytes.Equal(now, after):
+			edited++
+		case !bytes.Equal(now, before):
+			t.Errorf("the file is neither old nor new")
+		}
+		if left := noStrays(t, p.ws, func(name string) bool { return name == "large.txt" }); left != nil {
+			t.Errorf("left: %q", left)
+		}
+	}
+	p.ctrlCUnhandled(t)
+	report(t, "3 servers ended with status 0 by Ctrl-C, two while they edited 5 MB: %d old, %d new, 0 mixed", 3-edited, edited)
+}
+
+// ctrlCUnhandled is the control arm of TestWineCtrlC.
+func (p winePlace) ctrlCUnhandled(t *testing.T) {
+	ticks := p.file("ticks")
+	cmd := p.wine.Command(p.home, p.wine.Helper(), "ctrl-c", winetest.Name(p.wine.Helper()), "tick", winetest.Name(ticks))
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	must(t, cmd.Start())
+	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	if !until(func() bool { _, err := os.Stat(ticks); return err == nil }, time.Minute) {
+		t.Error("the control arm: the program does not run")
+	}
+	in.Close()
+	if err := cmd.Wait(); err == nil || !strings.Contains(out.String(), "exit status") {
+		t.Errorf("the control arm: %v\n%s", err, &out)
+	}
+}
+
 // TestWineServers has servers edit a line each of one file, under two spellings of its name.
 func TestWineServers(t *testing.T) {
 	for _, servers := range []int{2, 4} {

@@ -4,6 +4,7 @@
 //	helper serve       opens and changes files as the test says
 //	helper nothing     ends at once
 //	helper tick FILE   appends to a file, every 100 ms
+//	helper ctrl-c PROGRAM ARG...   runs a program, and presses Ctrl-C at the end of the input
 //
 // Under another name it stands for the program of Linux of that name.
 package main
@@ -26,7 +27,7 @@ func main() {
 			os.Exit(runOnLinux(address, name))
 		}
 	}
-	if len(os.Args) < 2 {
+	if len(os.Args) < 2 || os.Args[1] == "ctrl-c" && len(os.Args) < 3 {
 		os.Exit(2)
 	}
 	var err error
@@ -38,8 +39,10 @@ func main() {
 	case "nothing":
 	case "tick":
 		err = tick(os.Args[2])
+	case "ctrl-c":
+		err = ctrlC(os.Args[2], os.Args[3:])
 	default:
-		err = errors.New("usage: helper stay|serve|nothing|tick FILE")
+		err = errors.New("usage: helper stay|serve|nothing|tick FILE|ctrl-c PROGRAM ARG...")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "helper:", err)
