@@ -17,6 +17,7 @@ var program string
 type withProgram struct{ *testing.M }
 
 func (m withProgram) Run() int {
+	defer watchTempParents()()
 	dir, err := os.MkdirTemp("", "fsmcp-program")
 	if err == nil {
 		defer os.RemoveAll(dir)
