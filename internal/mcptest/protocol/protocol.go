@@ -98,7 +98,7 @@ func (s *Session) SentBytes(b []byte) {
 // parts returns the messages of a line.
 func parts(line []byte) []json.RawMessage {
 	var list []json.RawMessage
-	if json.Unmarshal(line, &list) == nil {
+	if begin := bytes.TrimLeft(line, " \t\r\n"); len(begin) > 0 && begin[0] == '[' && json.Unmarshal(line, &list) == nil {
 		return list
 	}
 	return []json.RawMessage{line}
@@ -125,6 +125,15 @@ func (s *Session) one(raw []byte) error {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return err
 	}
+	if m.Method == "" {
+		raw = plainID(raw, m.ID)
+	}
+	var value map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return err
+	}
 	var asked request
 	waiting := s.requests[string(m.ID)]
 	isAnswer := m.Method == "" && len(waiting) > 0
@@ -135,25 +144,31 @@ func (s *Session) one(raw []byte) error {
 	switch {
 	case m.Method == "elicitation/create" && revision < firstWithQuestions:
 		// A client that declares the capability of a later revision is taken at its word.
-		return s.check(firstWithQuestions, "JSONRPCRequest ServerRequest", raw)
+		return s.check(firstWithQuestions, "JSONRPCRequest ServerRequest", value)
 	case m.Method != "" && len(m.ID) > 0:
-		return s.check(revision, "JSONRPCRequest ServerRequest", raw)
+		return s.check(revision, "JSONRPCRequest ServerRequest", value)
 	case m.Method != "":
-		return s.check(s.revisionOfNotification(m.Method), "JSONRPCNotification ServerNotification", raw)
+		return s.check(s.revisionOfNotification(m.Method), "JSONRPCNotification ServerNotification", value)
 	case m.Error != nil:
-		return s.check(revision, errorIn(revision), plainID(raw, m.ID))
+		return s.check(revision, errorIn(revision), value)
 	case !isAnswer:
 		return fmt.Errorf("a result that nothing asked for")
 	}
+	return s.answer(asked, m.Result, value)
+}
+
+// answer validates an answer to a request: the whole message, and its result.
+func (s *Session) answer(asked request, result json.RawMessage, message map[string]any) error {
+	revision := s.revision(asked.revision)
 	if asked.method == "initialize" {
 		var agreed struct{ ProtocolVersion string }
-		if err := json.Unmarshal(m.Result, &agreed); err != nil {
+		if err := json.Unmarshal(result, &agreed); err != nil {
 			return err
 		}
 		s.spoken = agreed.ProtocolVersion
 		revision = s.revision("")
 	}
-	if err := s.check(revision, "JSONRPCResponse", plainID(raw, m.ID)); err != nil {
+	if err := s.check(revision, "JSONRPCResponse", message); err != nil {
 		return err
 	}
 	want, known := results[asked.method]
@@ -161,13 +176,13 @@ func (s *Session) one(raw []byte) error {
 		return fmt.Errorf("a result of %s", asked.method)
 	}
 	var kind struct{ ResultType string }
-	if err := json.Unmarshal(m.Result, &kind); err != nil {
+	if err := json.Unmarshal(result, &kind); err != nil {
 		return err
 	}
 	if revision == withoutHandshake && kind.ResultType == "input_required" {
 		want = "InputRequiredResult"
 	}
-	return s.check(revision, want, m.Result)
+	return s.check(revision, want, message["result"])
 }
 
 // plainID returns an answer with another id where JSON-RPC 2.0 has one that no schema of
@@ -217,14 +232,8 @@ func (s *Session) Count(definition string) int {
 	return s.counts[definition]
 }
 
-// check validates JSON against definitions of a revision.
-func (s *Session) check(revision, definitions string, raw []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return err
-	}
+// check validates decoded JSON against definitions of a revision.
+func (s *Session) check(revision, definitions string, value any) error {
 	for name := range strings.FieldsSeq(definitions) {
 		schema, err := compile(revision, name)
 		if err == nil {
