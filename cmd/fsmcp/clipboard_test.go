@@ -158,16 +158,28 @@ func TestClipboard(t *testing.T) {
 	if res, _ := f.readClipboard(nil); res.Slug != "broken_file" {
 		t.Errorf("a broken picture: %s %s", res.Slug, res.Text)
 	}
-	f.copy(display, "image/png", bytes.Repeat([]byte("\x89PNG\r\n\x1a\n"), 9<<20))
-	switch res, _ := f.readClipboard(nil); {
-	case res.Slug == "io" && strings.Contains(res.Text, "in time"):
-		t.Logf("!!! NOT TESTED: 64 MB through the X server take longer than 5 s here !!!")
-	case res.Slug != "too_large":
-		t.Errorf("72 MB: %s %s", res.Slug, res.Text)
-	}
 	f.close()
 	if left, err := filepath.Glob(temp + "/*"); err != nil || len(left) > 0 {
 		t.Errorf("left: %q, %v", left, err)
+	}
+}
+
+// What is larger than a picture may be is not read. A stand-in takes the place of xclip: through an
+// X server 64 MB take seconds.
+func TestClipboardIsBounded(t *testing.T) {
+	t.Parallel()
+	f := newFort(t)
+	f.clipboardSettings("")
+	f.standInXclip(`case "$*" in *TARGETS*) echo image/png;; *) printf '\211PNG\r\n\032\n'; head -c "$(cat "` + f.ws + `/bytes")" /dev/zero;; esac`)
+	f.serve(f.besides(), "WAYLAND_DISPLAY=")
+	for size, slug := range map[string]string{"72000000": "too_large", "1000": "broken_file"} {
+		f.put("bytes", size)
+		switch res, _ := f.readClipboard(nil); {
+		case res.Slug == "io" && strings.Contains(res.Text, "in time"):
+			t.Logf("!!! NOT TESTED: %s bytes through a pipe take longer than 5 s here !!!", size)
+		case res.Slug != slug:
+			t.Errorf("%s bytes: %s %s", size, res.Slug, res.Text)
+		}
 	}
 }
 
