@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // newUser is an empty home with a clone of this repository in it.
@@ -28,7 +29,7 @@ type newUser struct {
 // TestFirstRun does what README.md says, as a new user does: in an empty home, from a
 // clone to the first answer, which it times; run it alone for a figure. Then it runs
 // every other command of the README as printed: the lines of its sh blocks, and the
-// commands within its text. The command that runs the tests would run this test again:
+// commands within its text; "make demo" only under make faults. The command that runs the tests would run this test again:
 // it is only compared with what continuous integration runs. The build cache and the downloaded modules are those of this
 // machine.
 func TestFirstRun(t *testing.T) {
@@ -67,7 +68,11 @@ func TestFirstRun(t *testing.T) {
 	t.Logf("clone to first answer: %.1f s (clone %.1f, %s %.1f, the rest %.2f)", time.Since(begin).Seconds(),
 		cloned.Sub(begin).Seconds(), blocks[1][0], built.Sub(cloned).Seconds(), time.Since(built).Seconds())
 
-	u.run(blocks[0][0])
+	if shortrun.Full() {
+		u.run(blocks[0][0])
+	} else {
+		t.Logf("!!! NOT TESTED: %s, which links one more program; internal/demo plays the same session, make faults runs it !!!", blocks[0][0])
+	}
 	for _, block := range blocks[2:] {
 		for _, command := range block {
 			u.run(command)

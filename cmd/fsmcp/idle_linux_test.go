@@ -214,7 +214,11 @@ func TestNothingIsCompiledInVain(t *testing.T) {
 	} else {
 		t.Logf("to find that nothing can be kept took %v of a processor", used)
 	}
-	nowhere.readsPDF()
+	if shortrun.Full() {
+		nowhere.readsPDF()
+	} else { // pdf_cache_that_others_can_write_is_not_used reads one where nothing is kept, either
+		t.Log("!!! NOT TESTED: a PDF where a file is in the place of the cache, which compiles PDFium; make faults reads it !!!")
+	}
 	if left, _ := os.ReadDir(cache); len(left) > 0 {
 		t.Errorf("%v was made", left)
 	}
