@@ -137,12 +137,15 @@ func (s settingsFile) in(f *fort) settingsFile {
 	return s
 }
 
-// eachFile plays a scene for each settings file that is followed, all at once:
-// they wait more than they work.
-func eachFile(t *testing.T, play func(f *fort, s settingsFile)) {
+// eachFile plays a scene for each settings file that is followed.
+func eachFile(t *testing.T, play func(f *fort, s settingsFile)) { eachOf(t, settingsFiles(), play) }
+
+// eachOf plays a scene for each of some settings files, all at once: they wait more than
+// they work.
+func eachOf(t *testing.T, files []settingsFile, play func(f *fort, s settingsFile)) {
 	t.Parallel()
 	var scenes sync.WaitGroup
-	for _, s := range settingsFiles() {
+	for _, s := range files {
 		scenes.Go(func() {
 			t.Run(strings.ReplaceAll(s.name, "/", "_"), func(t *testing.T) {
 				inTime(t, func(f *fort) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/mcptest"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // reminded returns the reminders of an answer; "" if there are none.
@@ -115,7 +116,8 @@ func TestRemindersWithoutWatches(t *testing.T) {
 // manyRead has files of many folders read.
 func (f *fort) manyRead() (files []string) {
 	f.t.Helper()
-	const folders, each = 20, 15
+	const folders = 20
+	each := shortrun.Most(f.t, 15, 5, "files in each folder")
 	for i := range folders {
 		f.check(os.Mkdir(f.abs(fmt.Sprint("d", i)), 0o755))
 		for j := range each {

@@ -79,7 +79,7 @@ func TestNoOrderOfWritesMakesARepository(t *testing.T) {
 	f.serve()
 	names := slices.Sorted(maps.Keys(planting("")))
 	all := orders(names)
-	step := len(all) / shortrun.Most(t, len(all), 40, "orders")
+	step := len(all) / shortrun.Most(t, len(all), 24, "orders")
 	for i := 0; i < len(all); i += step {
 		order := all[i]
 		folder := fmt.Sprintf("a/b%d/c", i)
