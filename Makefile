@@ -116,15 +116,18 @@ WAITING := worker save lsp hooks search
 # Left out of "make quick"; its tests make fewer rounds, and say so (internal/shortrun).
 NOT_QUICK := cmd/fsmcp $(LONG:%=internal/%)
 
-quick: ## after each change: vet, smaller unit tests and nearly all scripts, under a minute once things are built
+# Tests of the other packages that take longest: "make quick" leaves them out.
+SLOW = $(shell grep -v '^\#' .ci/slow)
+
+quick: ## after each change: vet, most unit tests, smaller, and the scripts that start one program, under a minute once things are built
 	@$(MAKE) --no-print-directory -j 3 -O quick-scripts quick-units quick-vet
-	@echo "quick: !!! NOT TESTED: $(NOT_QUICK:cmd/fsmcp=cmd/fsmcp but for its scripts,), the race detector, other systems (make test) !!!"
+	@echo "quick: !!! NOT TESTED: $(NOT_QUICK:cmd/fsmcp=cmd/fsmcp but for scripts that start one program,), $(words $(SLOW)) slow tests (.ci/slow), the race detector, other systems (make test) !!!"
 
 quick-scripts:
-	@$(GO) test -short -v -run TestScripts ./cmd/fsmcp | .ci/loud
+	@$(GO) test -short -v -vet=off -run TestScripts ./cmd/fsmcp | .ci/loud
 
 quick-units:
-	@$(GO) test -short -v -p 3 $(WAITING:%=./internal/%) $$($(GO) list ./... | grep -v $(NOT_QUICK:%=-e /%$$)) | .ci/loud
+	@$(GO) test -short -v -vet=off -p 3 -skip '^($(subst $(SPACE),|,$(SLOW)))$$' $(WAITING:%=./internal/%) $$($(GO) list ./... | grep -v $(NOT_QUICK:%=-e /%$$)) | .ci/loud
 
 quick-vet:
 	@$(GO) vet ./...

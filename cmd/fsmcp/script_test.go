@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,7 +63,28 @@ func scriptFiles(t *testing.T) []string {
 	if runtime.GOOS != "windows" {
 		files = slices.DeleteFunc(files, isForWindows)
 	}
+	if !testing.Short() {
+		return files
+	}
+	all = len(files)
+	files = slices.DeleteFunc(files, func(name string) bool { return !isQuick(t, name) })
+	t.Logf("!!! SHORT: %d of %d scripts are NOT TESTED: those that start more than one program, or take long; make test runs all, go test -run TestScripts/NAME ./cmd/fsmcp one !!!", all-len(files), all)
 	return files
+}
+
+// startsAProgram matches a line of a script that starts a program: a server, another one, or
+// what reads PDFs.
+var startsAProgram = regexp.MustCompile(`(?m)^(\[[^\]]*\] )*(! )?(serve|restart|exec|media)\b`)
+
+// isQuick reports whether make quick runs a script: it starts one program at most, since a
+// script takes as long as the programs that it starts, and does not skip itself in a short run.
+func isQuick(t *testing.T, file string) bool {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, _, _ := strings.Cut(string(b), "\n-- ") // the files that it needs follow
+	return len(startsAProgram.FindAllString(script, 2)) < 2 && !strings.Contains(script, "\n[short] skip")
 }
 
 func scriptName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }

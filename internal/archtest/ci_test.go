@@ -145,3 +145,36 @@ func TestNothingIsPublished(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowList checks that .ci/slow names tests of packages, each once.
+func TestSlowList(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", ".ci", "slow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := make(map[string]bool)
+	function := regexp.MustCompile(`(?m)^func ((Test|Fuzz)\w+)\(`)
+	err = filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range function.FindAllSubmatch(source, -1) {
+			declared[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for name := range strings.Lines(string(text)) {
+		if name = strings.TrimSpace(name); strings.HasPrefix(name, "#") {
+			continue
+		}
+		if !declared[name] || name <= last {
+			t.Errorf(".ci/slow has %q behind %q: it has to name tests that exist, in their order", name, last)
+		}
+		last = name
+	}
+}
