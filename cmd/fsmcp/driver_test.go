@@ -513,7 +513,7 @@ func (d *driver) gather(ts *testscript.TestScript, want int) {
 		ts.Fatalf("one message more than the %d expected: %s", want, m.Raw)
 	}
 	d.last = mcptest.Result{Text: strings.TrimSuffix(out.String(), "\n")}
-	ts.Check(os.WriteFile(filepath.Join(d.work, "result"), []byte(d.fold(out.String())), 0o666))
+	ts.Check(os.WriteFile(filepath.Join(d.work, "result"), out.Bytes(), 0o666))
 }
 
 // list leaves the answer to tools/list in "result".

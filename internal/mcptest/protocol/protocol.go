@@ -175,11 +175,8 @@ func (s *Session) answer(asked request, result json.RawMessage, message map[stri
 	if !known {
 		return fmt.Errorf("a result of %s", asked.method)
 	}
-	var kind struct{ ResultType string }
-	if err := json.Unmarshal(result, &kind); err != nil {
-		return err
-	}
-	if revision == withoutHandshake && kind.ResultType == "input_required" {
+	fields, _ := message["result"].(map[string]any) // what is none fails the schema
+	if revision == withoutHandshake && fields["resultType"] == "input_required" {
 		want = "InputRequiredResult"
 	}
 	return s.check(revision, want, message["result"])
