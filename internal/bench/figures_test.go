@@ -17,19 +17,22 @@ import (
 type run struct {
 	full                             bool
 	starts, reads, edits, bigs, soak int
+	pairs                            int // of rounds that take turns
 	bigLines                         int // of 100 bytes each
 	hugeBytes                        int64
+	manyFiles                        int // of one call, which may name a thousand
+	notebookPictures                 int // in one notebook
 	pictures, documents, firsts      int // each picture and document so often
 	busy                             int
 }
 
 func plan() run {
 	if os.Getenv("FSMCP_BENCH") == "full" {
-		return run{full: true, starts: 61, reads: 600, edits: 300, bigs: 9, soak: 20000, bigLines: 1 << 20, hugeBytes: 1 << 30,
-			pictures: 15, documents: 5, firsts: 3, busy: 15}
+		return run{full: true, starts: 61, reads: 600, edits: 300, bigs: 9, soak: 20000, pairs: 9, bigLines: 1 << 20, hugeBytes: 1 << 30,
+			manyFiles: 1000, notebookPictures: 40, pictures: 15, documents: 5, firsts: 3, busy: 15}
 	}
-	return run{starts: 5, reads: 130, edits: 20, bigs: 1, soak: 1000, bigLines: 1 << 18, hugeBytes: 80 << 20,
-		pictures: 1, documents: 1, firsts: 1, busy: 1}
+	return run{starts: 3, reads: 66, edits: 6, bigs: 1, soak: 320, pairs: 1, bigLines: 1 << 16, hugeBytes: 8 << 20,
+		manyFiles: 50, notebookPictures: 5, pictures: 1, documents: 1, firsts: 1, busy: 1}
 }
 
 // TestFigures prints every figure, beside its bound in the full run.

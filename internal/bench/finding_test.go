@@ -60,7 +60,7 @@ func finding(t *testing.T, r run, b bins, env []string, tb *table) {
 		tb.note("!!! NOT MEASURED: ripgrep is not installed !!!", 0, "", "")
 		return
 	}
-	files, rounds := 2000, 1
+	files, rounds := 400, 1
 	if r.full {
 		files, rounds = 100_000, 7
 	}

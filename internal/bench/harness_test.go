@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -21,17 +22,40 @@ import (
 // bins are the two programs under measurement.
 type bins struct{ fsmcp, floor string }
 
-// build makes both programs as they are shipped: no cgo, trimmed.
+// built holds the programs, and the folder in which they lie.
+var built struct {
+	dir string
+	sync.Once
+	bins
+}
+
+func TestMain(m *testing.M) {
+	var err error
+	if built.dir, err = os.MkdirTemp("", "fsmcp-bench-"); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(built.dir)
+	os.Exit(code)
+}
+
+// build makes both programs, once, as they are shipped: no cgo, trimmed.
 func build(t *testing.T) bins {
 	t.Helper()
-	dir := t.TempDir()
-	b := bins{fsmcp: os.Getenv("FSMCP_BIN"), floor: filepath.Join(dir, "floor")}
-	if b.fsmcp == "" {
-		b.fsmcp = filepath.Join(dir, "fsmcp")
-		compile(t, b.fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp", "CGO_ENABLED=0")
+	built.Do(func() {
+		b := bins{fsmcp: os.Getenv("FSMCP_BIN"), floor: filepath.Join(built.dir, "floor")}
+		if b.fsmcp == "" {
+			b.fsmcp = filepath.Join(built.dir, "fsmcp")
+			compile(t, b.fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp", "CGO_ENABLED=0")
+		}
+		compile(t, b.floor, "github.com/fsmcp/fsmcp/internal/bench/floor", "CGO_ENABLED=0")
+		built.bins = b
+	})
+	if built.floor == "" {
+		t.Fatal("the programs could not be built")
 	}
-	compile(t, b.floor, "github.com/fsmcp/fsmcp/internal/bench/floor", "CGO_ENABLED=0")
-	return b
+	return built.bins
 }
 
 func compile(t *testing.T, out, pkg string, env ...string) {

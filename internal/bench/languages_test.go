@@ -28,10 +28,9 @@ func languages(t *testing.T, r run, b bins, env []string, tb *table) {
 		count[p]++
 		return ms(took)
 	}
-	const pairs = 9
 	edits := r.edits / 2
 	var ratios, on, off []float64
-	for pair := range pairs + 1 {
+	for pair := range r.pairs + 1 {
 		var w, o []float64
 		for i := range edits {
 			if i%2 == 0 {
@@ -49,5 +48,5 @@ func languages(t *testing.T, r run, b bins, env []string, tb *table) {
 	with.close()
 	without.close()
 	tb.row("Edit with language servers on, none for the file, times off", median(ratios), 1.02, "x",
-		fmt.Sprintf("median of %d pairs of %d Edits: %.3f ms against %.3f ms", pairs, edits, median(on), median(off)))
+		fmt.Sprintf("median of %d pairs of %d Edits: %.3f ms against %.3f ms", r.pairs, edits, median(on), median(off)))
 }

@@ -11,11 +11,8 @@ import (
 	"time"
 )
 
-// manyFiles is the number of files of one call, the most that it may name.
-const manyFiles = 1000
-
-// manyNames compares calls that move or delete a thousand files with a bare program that
-// does the same and syncs: the folders, and before a removal all bytes that go.
+// manyNames compares calls that move or delete many files, a thousand in the full run, with a
+// bare program that does the same and syncs: the folders, and before a removal all bytes that go.
 //
 // The bare program makes two calls for a file that it moves and about eight for one that it
 // removes, without any check. What fsmcp makes for each file:
@@ -31,8 +28,9 @@ const manyFiles = 1000
 func manyNames(t *testing.T, r run, b bins, env []string, tb *table) {
 	dir := t.TempDir()
 	old, sub, kept := filepath.Join(dir, "old"), filepath.Join(dir, "sub"), filepath.Join(dir, "kept")
+	files := r.manyFiles
 	var moves, paths []any
-	for i := range manyFiles {
+	for i := range files {
 		from := filepath.Join(old, fmt.Sprint("f", i))
 		moves = append(moves, map[string]any{"from": from, "to": filepath.Join(sub, fmt.Sprint("f", i))})
 		paths = append(paths, from)
@@ -41,8 +39,8 @@ func manyNames(t *testing.T, r run, b bins, env []string, tb *table) {
 	p.shake()
 	defer p.close()
 	for _, c := range []manyCall{
-		{p, "Move", map[string]any{"moves": moves}, func() { bareMoves(t, old, sub) }},
-		{p, "Delete", map[string]any{"paths": paths}, func() { bareRemovals(t, old, kept) }},
+		{p, "Move", map[string]any{"moves": moves}, func() { bareMoves(t, files, old, sub) }},
+		{p, "Delete", map[string]any{"paths": paths}, func() { bareRemovals(t, files, old, kept) }},
 	} {
 		var ratios, ours, theirs []float64
 		for i := range 1 + r.bigs { // the first pair, in which lock files are made, does not count
@@ -51,7 +49,7 @@ func manyNames(t *testing.T, r run, b bins, env []string, tb *table) {
 				k = (k + i) % 2 // neither is always the first
 				must(t, os.RemoveAll(sub))
 				must(t, os.Mkdir(sub, 0o755))
-				fillFolder(t, old)
+				fillFolder(t, files, old)
 				took[k] = c.time(k == 1)
 				if left, err := os.ReadDir(old); err != nil || len(left) > 0 {
 					t.Fatalf("%s: %d names are left, %v", c.tool, len(left), err)
@@ -62,7 +60,7 @@ func manyNames(t *testing.T, r run, b bins, env []string, tb *table) {
 				ratios = append(ratios, took[0]/took[1])
 			}
 		}
-		tb.row(fmt.Sprintf("%s of %d files, beside a bare program", c.tool, manyFiles), median(ratios), 1.5, "x",
+		tb.row(fmt.Sprintf("%s of %d files, beside a bare program", c.tool, files), median(ratios), 1.5, "x",
 			fmt.Sprintf("median of %d pairs: %.0f ms against %.0f ms, both with sync", len(ratios), median(ours), median(theirs)))
 	}
 }
@@ -161,11 +159,11 @@ func (c manyCall) time(bare bool) float64 {
 	return ms(time.Since(begin))
 }
 
-// fillFolder makes a folder of a thousand files of 1 KB, each of its own bytes, and syncs it.
-func fillFolder(t testing.TB, dir string) {
+// fillFolder makes a folder of so many files of 1 KB, each of its own bytes, and syncs it.
+func fillFolder(t testing.TB, files int, dir string) {
 	t.Helper()
 	must(t, os.MkdirAll(dir, 0o755))
-	for i := range manyFiles {
+	for i := range files {
 		write(t, filepath.Join(dir, fmt.Sprint("f", i)), bytes.Repeat(fmt.Appendf(nil, "%07d\n", i), 128))
 	}
 	syncFolder(t, dir)
@@ -179,18 +177,18 @@ func syncFolder(t testing.TB, dir string) {
 	must(t, d.Close())
 }
 
-func bareMoves(t testing.TB, old, sub string) {
-	for i := range manyFiles {
+func bareMoves(t testing.TB, files int, old, sub string) {
+	for i := range files {
 		must(t, os.Rename(filepath.Join(old, fmt.Sprint("f", i)), filepath.Join(sub, fmt.Sprint("f", i))))
 	}
 	syncFolder(t, old)
 	syncFolder(t, sub)
 }
 
-func bareRemovals(t testing.TB, old, kept string) {
+func bareRemovals(t testing.TB, files int, old, kept string) {
 	pack, err := os.Create(kept)
 	must(t, err)
-	for i := range manyFiles {
+	for i := range files {
 		b, err := os.ReadFile(filepath.Join(old, fmt.Sprint("f", i)))
 		must(t, err)
 		_, err = pack.Write(b)
@@ -198,7 +196,7 @@ func bareRemovals(t testing.TB, old, kept string) {
 	}
 	must(t, pack.Sync())
 	must(t, pack.Close())
-	for i := range manyFiles {
+	for i := range files {
 		must(t, os.Remove(filepath.Join(old, fmt.Sprint("f", i))))
 	}
 	syncFolder(t, old)

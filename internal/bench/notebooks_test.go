@@ -57,11 +57,11 @@ func hundredCells(t testing.TB) []byte {
 	return notebookOf(t, cells)
 }
 
-// pictureCells is a notebook of about 20 MB, nearly all of it 40 pictures.
-func pictureCells(t testing.TB) []byte {
+// pictureCells is a notebook of so many pictures of half a megabyte each.
+func pictureCells(t testing.TB, pictures int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var cells []any
-	for i := range 40 {
+	for i := range pictures {
 		img := image.NewNRGBA(image.Rect(0, 0, 356, 356))
 		for j := range img.Pix {
 			img.Pix[j] = byte(r.Uint32()) | 0xff*byte((j%4)/3) // noise, opaque
@@ -140,14 +140,14 @@ func notebookEdit(t *testing.T, r run, b bins, env []string, tb *table) {
 
 func notebookPictures(t *testing.T, r run, b bins, env []string, tb *table) {
 	dir := t.TempDir()
-	file, raw := filepath.Join(dir, "a.ipynb"), pictureCells(t)
+	file, raw := filepath.Join(dir, "a.ipynb"), pictureCells(t, r.notebookPictures)
 	write(t, file, raw)
 	p := spawn(t, b.fsmcp, append(env, "FSMCP_DEDUP=false"), "serve", dir)
 	p.shake()
 	var ours, plain []float64
-	for range max(r.bigs, 3) {
+	for range r.bigs {
 		took, answer := p.call("Read", map[string]any{"file_path": file})
-		if bytes.Count(answer, []byte(`"image/png"`)) < 4 || !bytes.Contains(answer, []byte("c-39")) {
+		if bytes.Count(answer, []byte(`"image/png"`)) < 4 || !bytes.Contains(answer, fmt.Appendf(nil, "c-%d", r.notebookPictures-1)) {
 			t.Fatalf("pictures or cells are missing: %d bytes", len(answer))
 		}
 		ours, plain = append(ours, ms(took)), append(plain, ms(roundTrip(t, raw)))

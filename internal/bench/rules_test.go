@@ -91,10 +91,9 @@ func ruled(t *testing.T, r run, b bins, env []string, tb *table) {
 		took, _ := p.call("Read", map[string]any{"file_path": name(dir, turn%files)})
 		return ms(took)
 	}
-	const pairs = 9
 	reads := r.reads / 2
 	var ratios, ruled, free []float64
-	for range pairs {
+	for range r.pairs {
 		var w, o []float64
 		for range reads {
 			turn++
@@ -110,5 +109,5 @@ func ruled(t *testing.T, r run, b bins, env []string, tb *table) {
 	with.close()
 	without.close()
 	tb.row("Read 1 KB under 100 rules, times under none", median(ratios), 1.1, "x",
-		fmt.Sprintf("median of %d pairs of %d reads: %.3f ms against %.3f ms", pairs, reads, median(ruled), median(free)))
+		fmt.Sprintf("median of %d pairs of %d reads: %.3f ms against %.3f ms", r.pairs, reads, median(ruled), median(free)))
 }

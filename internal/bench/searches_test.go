@@ -43,7 +43,7 @@ func client(t *testing.T, b bins, dir, name string) *mcptest.Client {
 // else, in turns.
 func beside(t *testing.T, r run, b bins, tb *table) {
 	dir := t.TempDir()
-	files, rounds := 400, 1
+	files, rounds := 80, 1
 	if r.full {
 		files, rounds = 4000, 5
 	}

@@ -14,7 +14,7 @@ import (
 // watching compares Reads of 1 KB of two servers that take turns: one has read a
 // file in each of 500 folders, which it watches, the other in none.
 func watching(t *testing.T, r run, b bins, env []string, tb *table) {
-	const folders, files, pairs = 500, 60, 9
+	const folders, files = 500, 60
 	dir := t.TempDir()
 	for i := range files {
 		write(t, name(dir, i), bytes.Repeat([]byte("a line of sixty-four bytes, as long as they are in many programs\n"), 17)[:1<<10])
@@ -37,7 +37,7 @@ func watching(t *testing.T, r run, b bins, env []string, tb *table) {
 		return ms(took)
 	}
 	var ratios, ours, theirs []float64
-	for pair := range pairs + 1 {
+	for pair := range r.pairs + 1 {
 		var a, b []float64
 		for range r.reads {
 			at++
@@ -53,7 +53,7 @@ func watching(t *testing.T, r run, b bins, env []string, tb *table) {
 		ratios = append(ratios, median(a)/median(b))
 		ours, theirs = append(ours, median(a)), append(theirs, median(b))
 	}
-	tb.row("Read of 1 KB, 500 folders watched, of none", median(ratios), 1.1, "", fmt.Sprintf("median of %d interleaved pairs of %d Reads: %.3f ms against %.3f ms", pairs, r.reads, median(ours), median(theirs)))
+	tb.row("Read of 1 KB, 500 folders watched, of none", median(ratios), 1.1, "", fmt.Sprintf("median of %d interleaved pairs of %d Reads: %.3f ms against %.3f ms", r.pairs, r.reads, median(ours), median(theirs)))
 	with.close()
 	without.close()
 
@@ -65,16 +65,16 @@ func watching(t *testing.T, r run, b bins, env []string, tb *table) {
 		late.call("Read", map[string]any{"file_path": names[i]})
 	}
 	var quiet, reported []float64
-	for round := range 9 {
+	for round := range r.pairs {
 		took, _ := late.call("Read", map[string]any{"file_path": name(dir, round)})
 		quiet = append(quiet, ms(took))
 		for _, n := range names {
 			write(t, n, fmt.Appendf(nil, "package p%d\n", round))
 		}
-		took, line := late.call("Read", map[string]any{"file_path": name(dir, round+9)})
+		took, line := late.call("Read", map[string]any{"file_path": name(dir, round+r.pairs)})
 		reported = append(reported, ms(took))
 		// What a busy machine has not told by then, later answers tell.
-		for begin, more := time.Now(), 18; !bytes.Contains(line, []byte("more files that you have read")); more++ {
+		for begin, more := time.Now(), 2*r.pairs; !bytes.Contains(line, []byte("more files that you have read")); more++ {
 			if time.Since(begin) > time.Minute {
 				t.Fatalf("nothing was told: %.600s", line)
 			}
