@@ -38,8 +38,7 @@ func ask(pages string) media.PDFRequest {
 }
 
 func TestPagesComeWithTextAndPicture(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	res, err := r.Read(sample(9, ""), ask(""), quiet)
 	if err != nil || res.Count != 9 || len(res.Pages) != 9 {
 		t.Fatalf("%d of %d pages: %v", len(res.Pages), res.Count, err)
@@ -89,8 +88,7 @@ func TestTextIsMadePlain(t *testing.T) {
 }
 
 func TestManyPagesNeedAChoice(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	_, err := r.Read(sample(12, ""), ask(""), quiet)
 	var o *media.OutlineError
 	if !errors.As(err, &o) || o.Count != 12 || len(o.Outline) != 3 || o.Outline[1] != (media.Chapter{Title: "Chapter 2", Page: 6}) {
@@ -105,8 +103,7 @@ func TestManyPagesNeedAChoice(t *testing.T) {
 // The outline of a thick book: its beginning, each entry with its page, and how much
 // more there is.
 func TestALongOutlineNamesPages(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	thick := pdftest.Pages(11_000, "", func(int) string { return "" })
 	_, err := r.Read(thick, ask(""), quiet)
 	var o *media.OutlineError
@@ -116,8 +113,7 @@ func TestALongOutlineNamesPages(t *testing.T) {
 }
 
 func TestASmallerPDFIsCut(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	q := ask("2-3")
 	q.Document = media.WholeDocument
 	res, err := r.Read(sample(9, ""), q, quiet)
@@ -142,8 +138,7 @@ func TestASmallerPDFIsCut(t *testing.T) {
 // A document that only the owner's password protects is read and handed on
 // unlocked, whole or in part; one that needs a password is not opened.
 func TestEncrypted(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	locked := func(user string) []byte {
 		var out bytes.Buffer
 		if err := api.Encrypt(bytes.NewReader(sample(4, "")), &out, model.NewAESConfiguration(user, "owner", 256)); err != nil {
@@ -173,8 +168,7 @@ func TestEncrypted(t *testing.T) {
 }
 
 func TestDamagedAndHostile(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	var damage *media.DamageError
 	for _, b := range [][]byte{[]byte("%PDF-1.4\n"), []byte("%PDF-1.7\nnothing here\n%%EOF"), bytes.Repeat([]byte{0}, 1000)} {
 		if _, err := r.Read(b, ask(""), quiet); !errors.As(err, &damage) {
@@ -198,8 +192,7 @@ func TestDamagedAndHostile(t *testing.T) {
 // A result counts the attachments that it does not name. If one page cannot be read, the
 // error says that other pages can be named.
 func TestWhatIsNotNamedIsCounted(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	var names strings.Builder
 	for i := range maxAttachments + 5 {
 		fmt.Fprintf(&names, "(%02d)<</Type/Filespec/F(%d.txt)/EF<</F 4 0 R>>>>", i, i)

@@ -32,8 +32,7 @@ func TestPicturesGoWhereTextDoesNotTell(t *testing.T) {
 		}
 		return ""
 	})
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	for _, c := range []struct {
 		pages  string
 		change func(*media.PDFRequest)
@@ -76,8 +75,7 @@ func TestTextThatIsNotKnownHasAPicture(t *testing.T) {
 		"known":   helvetica,
 		"unknown": "<</Type/Font/Subtype/Type0/BaseFont/X/Encoding/Identity-H/DescendantFonts[<</Type/Font/Subtype/CIDFontType2/BaseFont/X/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor 6 0 R>>]>>",
 	}
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	for name, font := range fonts {
 		content := "BT /F 20 Tf 20 100 Td (Some text that is long enough.) Tj ET"
 		doc := pageWith(content, "/Font<</F 5 0 R>>", "", font, descriptor)
@@ -109,8 +107,7 @@ func TestPicturesStepDown(t *testing.T) {
 		return b.String()
 	}
 	b := drawn(3, "", noise)
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	read := func(q media.PDFRequest) media.PDFResult {
 		res, err := r.Read(b, q, quiet)
 		if err != nil {
@@ -156,8 +153,7 @@ func TestPicturesStepDown(t *testing.T) {
 
 // The text of one page that has no room is cut, and it is said by how much.
 func TestALongPageSaysWhatIsMissing(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	q := ask("")
 	q.Text = 10
 	res, err := r.Read(sample(1, ""), q, quiet)
@@ -169,8 +165,7 @@ func TestALongPageSaysWhatIsMissing(t *testing.T) {
 
 // Text takes the room that it takes as it is sent.
 func TestTextIsCountedAsItIsSent(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	b := drawn(1, "", func(int) string { return ` BT /F1 12 Tf 72 500 Td (` + strings.Repeat(`"quoted" `, 8) + `) Tj ET` })
 	q := ask("")
 	res, err := r.Read(b, q, quiet)

@@ -15,19 +15,9 @@ import (
 func TestAPageIsTheSameWhoeverDrawsIt(t *testing.T) {
 	sheet := func(page int) string { return strings.Repeat(" 0.2 0.4 0.9 rg 80 80 400 300 re f", page%3) }
 	one, other := drawn(9, "", sheet), sample(9, "")
-	fresh := func(b []byte, pages string) media.PDFResult { // alone, in a reader of its own
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-		r := New(cache())
-		defer r.Close()
-		res, err := r.Read(b, ask(pages), quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res
-	}
-	r := New(cache())
-	defer r.Close()
-	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	fresh := map[*byte][]media.PDFPage{&one[0]: alone(t, one), &other[0]: alone(t, other)}
+	r := warmed(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
 	for _, c := range []struct {
 		b     []byte
 		pages string
@@ -36,17 +26,47 @@ func TestAPageIsTheSameWhoeverDrawsIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fresh(c.b, c.pages); !reflect.DeepEqual(res, want) {
-			t.Errorf("pages %s differ from those of a fresh reader", c.pages)
+		if res.Count != 9 || len(res.Pages) != len(res.Set.Pages) {
+			t.Errorf("%d pages of %d", len(res.Pages), res.Count)
+		}
+		for i, p := range res.Pages {
+			want := fresh[&c.b[0]][p.Number-1]
+			if i >= media.PagePictures {
+				want.Picture = nil
+			}
+			if !reflect.DeepEqual(p, want) {
+				t.Errorf("page %d of pages %s differs from that of a fresh reader", p.Number, c.pages)
+			}
 		}
 	}
+}
+
+// alone returns the nine pages of a document, each with its picture, as readers of their own
+// draw them with one PDFium.
+func alone(t *testing.T, b []byte) (pages []media.PDFPage) {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, some := range []string{"1-5", "6-9"} {
+		r := New(cache())
+		res, err := r.Read(b, ask(some), quiet)
+		r.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, res.Pages...)
+	}
+	for _, p := range pages {
+		if p.Picture == nil {
+			t.Fatalf("page %d has no picture", p.Number)
+		}
+	}
+	return pages
 }
 
 // When the time for drawing is over, the pages that are left come as text alone.
 func TestPagesThatAreLeftWhenTimeIsOver(t *testing.T) {
 	sheet := func(int) string { return " 0.2 0.4 0.9 rg 80 80 400 300 re f" }
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	for _, c := range []struct {
 		within    time.Duration
 		pictures  int
@@ -72,8 +92,7 @@ func TestPagesThatAreLeftWhenTimeIsOver(t *testing.T) {
 
 // Only the document that was read last stays open, and none that is damaged.
 func TestWhatStaysOpen(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	a, b := sample(12, ""), sample(3, "")
 	if _, err := r.Read(b, ask("1-3"), quiet); err != nil || r.kept == nil {
 		t.Fatalf("%v %v", r.kept, err)
@@ -99,8 +118,7 @@ func TestRoomIsGivenInOrder(t *testing.T) {
 		}
 		return strings.Repeat(" 0.2 0.4 0.9 rg 80 80 400 300 re f 1 0 0 rg 90 90 5 5 re f", 30)
 	})
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	q := ask("1-4")
 	q.Choose = true
 	all, err := r.Read(b, q, quiet)

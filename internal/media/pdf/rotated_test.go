@@ -46,8 +46,7 @@ func columns(t *testing.T, page string, words ...string) []byte {
 
 // Columns of vertical writing are read from right to left, however the page is turned.
 func TestVerticalWritingIsReadFromRightToLeft(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	for _, page := range []string{"", "/Rotate 90"} {
 		got, naive := textOf(t, r, columns(t, page, "first", "second", "third", "fourth"))
 		if want := "first\nsecond\nthird\nfourth"; got != want {

@@ -59,8 +59,7 @@ func textOf(t *testing.T, r *Reader, b []byte) (ours, naive string) {
 
 // Text that PDFium alone reads wrong.
 func TestTextIsWhatIsSeen(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	show := func(ops string) string { return "BT /F1 20 Tf 50 700 Td " + ops + " ET" }
 	for _, c := range []struct {
 		name, want string
@@ -97,8 +96,7 @@ func TestTextIsWhatIsSeen(t *testing.T) {
 
 // Text whose spaces are as they are meant.
 func TestTextIsLeftAlone(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	for _, c := range []struct{ want, ops string }{
 		{"S P A C E D letters", "(S P A C E D letters) Tj"},
 		{"set apart all along", "6 Tc (set apart all along) Tj"},
@@ -115,8 +113,7 @@ func TestTextIsLeftAlone(t *testing.T) {
 
 // What mixes with the page has the page's white to mix with.
 func TestPagesLieOnWhite(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	mixed := page1("0.1 0.1 0.8 rg 100 500 300 300 re f /G1 gs 0.7 0.2 0.2 rg 100 100 300 300 re f", "")
 	colours := func(img image.Image) (up, down color.RGBA) {
 		w, h := img.Bounds().Dx(), img.Bounds().Dy()
@@ -164,8 +161,7 @@ func TestPagesLieOnWhite(t *testing.T) {
 // Making annotations a part of a page leaves the rest of it alone: its size and
 // what its text is drawn with, which it may have from the document.
 func TestAnnotationsLeaveThePageAlone(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	whole := string(annotated(t, "/Subtype/FreeText/Contents(see page 9)", "see page 9"))
 	from, to := strings.Index(whole, "/Resources<<"), strings.Index(whole, "/Contents 4 0 R")
 	resources := whole[from:to]
@@ -197,8 +193,7 @@ func ink(img image.Image) (n int) {
 
 // Hebrew that is drawn from left to right PDFium reads right, and it stays so.
 func TestHebrewIsLeftAlone(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	got, naive := textOf(t, r, hebrew("(DCBC DCBA) Tj"))
 	if got != "שלום ולום" || naive != got {
 		t.Errorf("%q, PDFium alone %q", got, naive)
@@ -207,8 +202,7 @@ func TestHebrewIsLeftAlone(t *testing.T) {
 
 // A file that is pinned to a page is named like others, as often as the page is read.
 func TestFilesPinnedToAPageAreNamed(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	doc := pageWith("", "", "/Annots[5 0 R]",
 		"<</Type/Annot/Subtype/FileAttachment/F 4/Rect[50 50 70 70]/FS<</Type/Filespec/F(sums.csv)/UF(sums.csv)/EF<</F 6 0 R>>>>>>",
 		pdftest.Stream("/Type/EmbeddedFile", "1,2"))
@@ -230,8 +224,7 @@ func hebrew(ops string) []byte {
 
 // What has no appearance of its own and is to have one made for it, is seen.
 func TestMarksAreDrawn(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	for name, dict := range map[string]string{
 		"a marker": "/Subtype/Highlight/C[1 1 0]/QuadPoints[150 530 350 530 150 500 350 500]",
 		"a frame":  "/Subtype/Square/IC[1 1 0]/C[1 1 0]/BS<</W 1>>",
@@ -270,8 +263,7 @@ func annotated(t *testing.T, dict, words string) []byte {
 // A page whose CropBox is outside its MediaBox does not break the document: it is shown
 // without a crop, also if the size is the document's, with everything on it.
 func TestAPageThatIsCutDownToNothingIsShown(t *testing.T) {
-	r := New(cache())
-	defer r.Close()
+	r := warmed(t)
 	page := func(own, all string) []byte {
 		return pdftest.File("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1"+all+">>",
 			"<</Type/Page/Parent 2 0 R/CropBox[1000 1000 1200 1200]/Contents 4 0 R"+own+">>", pdftest.Stream("", "1 0 0 rg 0 0 400 300 re f"))
