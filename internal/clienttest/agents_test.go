@@ -51,18 +51,24 @@ const (
 	after  = "colour = \"blue\"\nsize = 3\n"
 )
 
-// script lays out the project and returns what the model does there.
+// script lays out the project and returns what the model does there. Of the PDF it reads the
+// second page.
 func script(s *sandbox) []step {
+	return scriptWith(s, object{"pages": "2"})
+}
+
+// scriptWith is script with other arguments beside the path of the PDF.
+func scriptWith(s *sandbox, pdf object) []step {
 	s.t.Helper()
 	text := s.write("long.txt", []byte(strings.Join(numbered(), "\n")+"\n"))
 	image := s.write("small.png", smallPicture(s.t))
-	pdf := s.write("report.pdf", report())
+	pdf["file_path"] = s.write("report.pdf", report())
 	settings := s.write("settings.toml", []byte(before))
 	edit := object{"file_path": settings, "old_string": `"red"`, "new_string": `"blue"`}
 	return []step{
 		{"Read", object{"file_path": text, "offset": 101, "limit": 3}},
 		{"Read", object{"file_path": image}},
-		{"Read", object{"file_path": pdf, "pages": "2"}},
+		{"Read", pdf},
 		{"Edit", edit},
 		{"Read", object{"file_path": settings}},
 		{"Edit", edit},
@@ -119,6 +125,27 @@ func whole(t *testing.T, page string, lines []string) int {
 
 // verify compares what the model was sent with what fsmcp answers.
 func (m *model) verify(s *sandbox) {
+	s.t.Helper()
+	m.verifyWith(s, func(r result) {
+		s.t.Helper()
+		if !strings.Contains(r.text, "Words of page 2") || len(r.pictures) != 1 {
+			s.t.Fatalf("the model was sent %d pictures of the PDF behind %.600q", len(r.pictures), r.text)
+		}
+		page, format, err := image.Decode(bytes.NewReader(r.pictures[0].data))
+		if err != nil {
+			s.t.Fatalf("the page's picture: %v", err)
+		}
+		if got := r.pictures[0].mime; got != "image/"+format {
+			s.t.Errorf("the page's picture is %s, and is called %s", format, got)
+		}
+		if size := page.Bounds().Size(); size.Y < 500 || size.X >= size.Y {
+			s.t.Errorf("the page's picture is %v", size)
+		}
+	})
+}
+
+// verifyWith is verify with another check of the answer for the PDF.
+func (m *model) verifyWith(s *sandbox, pdf func(result)) {
 	t := s.t
 	t.Helper()
 	m.mu.Lock()
@@ -141,7 +168,7 @@ func (m *model) verify(s *sandbox) {
 	}{
 		{words: []string{"101\tline 101", "102\tline 102", "103\tline 103"}},
 		{pictures: 1},
-		{words: []string{"Words of page 2"}, pictures: 1},
+		{pictures: len(results[2].pictures)},
 		{words: []string{"File has not been read yet. Read it first before writing to it."}},
 		{words: []string{"1\tcolour = \"red\"", "2\tsize = 3"}},
 		{words: []string{"1\tcolour = \"blue\""}},
@@ -166,16 +193,7 @@ func (m *model) verify(s *sandbox) {
 	if p := results[1].pictures[0]; p.mime != "image/png" || !bytes.Equal(p.data, original) {
 		t.Errorf("the picture came as %d bytes of %s, not as it is", len(p.data), p.mime)
 	}
-	page, format, err := image.Decode(bytes.NewReader(results[2].pictures[0].data))
-	if err != nil {
-		t.Fatalf("the page's picture: %v", err)
-	}
-	if got := results[2].pictures[0].mime; got != "image/"+format {
-		t.Errorf("the page's picture is %s, and is called %s", format, got)
-	}
-	if size := page.Bounds().Size(); size.Y < 500 || size.X >= size.Y {
-		t.Errorf("the page's picture is %v", size)
-	}
+	pdf(results[2])
 	if got := s.read("settings.toml"); got != after {
 		t.Errorf("the file holds %q", got)
 	}
@@ -199,7 +217,7 @@ func (m *model) noBase64(t *testing.T) {
 		var all any
 		check(t, json.Unmarshal(body, &all))
 		walk(all, func(key, s string) {
-			isPicture := key == "data" || strings.HasPrefix(s, "data:image/")
+			isPicture := key == "data" || strings.HasPrefix(s, "data:image/") || strings.HasPrefix(s, "data:application/pdf")
 			if run := base64Run.FindString(s); run != "" && !isPicture {
 				t.Errorf("text under %q has %s", key, run)
 			} else if run != "" {
@@ -246,6 +264,9 @@ type plan struct {
 
 // general has every step that matters.
 var general = plan{`{"audit": {"file": "~/audit.jsonl"}}`, script, (*model).verify}
+
+// audits reports whether the audit file is on.
+func (p plan) audits() bool { return strings.Contains(p.settings, "audit.jsonl") }
 
 // agent prepares a sandbox with the script's files, and the model.
 func (p plan) agent(t *testing.T, env ...string) (*sandbox, *model) {
@@ -310,7 +331,7 @@ func codexProgram(t *testing.T) string {
 // servers and calls them as functions, and one that calls them by JavaScript.
 func TestCodex(t *testing.T) {
 	for _, model := range some("gpt-6-sol", "gpt-5.5") {
-		t.Run(model, func(t *testing.T) { runCodex(t, model, general) })
+		t.Run(model, func(t *testing.T) { runCodex(t, model, withDocuments(pages)) })
 	}
 }
 
@@ -322,7 +343,7 @@ func runCodex(t *testing.T, model string, p plan) {
 	p.finished(s, m, s.try(codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
 		"-c", `model_providers.script={name="script",base_url="`+m.url+`/v1",wire_api="responses",env_key="SCRIPT_KEY"}`,
 		"-c", "model_provider=script", "-m", model, task))
-	if model == "gpt-5.5" && p.settings == general.settings { // scripts get ids of their own
+	if model == "gpt-5.5" && p.audits() { // scripts get ids of their own
 		joins(s, m)
 	}
 }
@@ -400,7 +421,7 @@ func TestGeminiCommand(t *testing.T) {
 // pictures in different words.
 func TestGemini(t *testing.T) {
 	for _, model := range some("gemini-3-pro-preview", "gemini-2.5-pro") {
-		t.Run(model, func(t *testing.T) { runGemini(t, model, general) })
+		t.Run(model, func(t *testing.T) { runGemini(t, model, withDocuments(document)) })
 	}
 }
 
@@ -419,7 +440,7 @@ func runGemini(t *testing.T, model string, p plan) {
 	p.finished(s, m, s.try(program, "--skip-trust", "--yolo", "-m", model, "-p", task))
 }
 
-func TestOpencode(t *testing.T) { runOpencode(t, general) }
+func TestOpencode(t *testing.T) { runOpencode(t, withDocuments(document)) }
 
 func runOpencode(t *testing.T, p plan) {
 	modules := install(t, "opencode-ai", opencodeVersion)

@@ -45,7 +45,7 @@ func TestClaude(t *testing.T) {
 		})
 	})
 	t.Run("flag", func(t *testing.T) {
-		runClaude(t, general, byFlag)
+		runClaude(t, withDocuments(pages), byFlag)
 	})
 }
 
@@ -89,7 +89,7 @@ func runClaude(t *testing.T, p plan, without func(*sandbox) []string) {
 	s.env = append(s.env, "ANTHROPIC_BASE_URL="+m.url)
 	s.fsmcp("config", "claude-code", "--write", "--dir", s.project)
 	p.finished(s, m, s.try(program, append([]string{"-p", task, "--mcp-config", ".mcp.json", "--allowedTools", "mcp__fsmcp"}, without(s)...)...))
-	if p.settings == general.settings {
+	if p.audits() {
 		joins(s, m)
 	}
 	for _, o := range m.latest.offered {
