@@ -94,7 +94,10 @@ func (s *Server) meantTool(given string) (tool, how string) {
 	}), ""
 }
 
+// noSeparators removes what separates the words of a name. To make it takes longer than to use it.
+var noSeparators = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // foldTool makes multi_edit, multi-edit and MultiEdit equal.
 func foldTool(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+	return strings.ToLower(noSeparators.Replace(name))
 }
