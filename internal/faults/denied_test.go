@@ -107,7 +107,7 @@ type tally struct{ served, denied, other, changed, leaks int }
 // TestDeniedRace reads, edits and writes under names that lead to a denied file
 // every other moment. It is never shown, and never changed.
 func TestDeniedRace(t *testing.T) {
-	seconds := count(t, "FSMCP_RACE_SECONDS", 3)
+	seconds := count(t, "FSMCP_RACE_SECONDS", 1)
 	s := startShifting(t)
 	c := s.p.start(t, "FSMCP_DENY="+denies, "FSMCP_DURABILITY=none")
 	tallies := make([]tally, len(shiftingNames))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,23 +30,45 @@ func TestMain(m *testing.M) {
 }
 
 func withBinary(m *testing.M) int {
-	if fsmcp = os.Getenv("FSMCP_BIN"); fsmcp != "" {
-		return m.Run()
-	}
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	fsmcp = filepath.Join(dir, "fsmcp")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", fsmcp, "github.com/fsmcp/fsmcp/cmd/fsmcp")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		return 1
+	programs.dir, programs.built = dir, make(map[string]bool)
+	if fsmcp = os.Getenv("FSMCP_BIN"); fsmcp == "" {
+		if fsmcp, err = build("fsmcp"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	return m.Run()
+}
+
+// programs is the folder of the programs that build has built.
+var programs struct {
+	sync.Mutex
+	dir   string
+	built map[string]bool
+}
+
+// build builds one of the programs below cmd, once for all tests, and returns its path. Each has
+// a folder of its own: fsmcp finds no decoders beside it.
+func build(name string, flags ...string) (string, error) {
+	programs.Lock()
+	defer programs.Unlock()
+	path := filepath.Join(programs.dir, name, name)
+	if programs.built[name] {
+		return path, nil
+	}
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-o", path}, flags, []string{"github.com/fsmcp/fsmcp/cmd/" + name})...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[name == "fsmcp-vips"])
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", name, err, out)
+	}
+	programs.built[name] = true
+	return path, nil
 }
 
 // count is a number from the environment, or the short run's.

@@ -86,7 +86,7 @@ func TestServersMoveAndEdit(t *testing.T) {
 // TestNamesInASwapRace moves and deletes below a name that is now a folder inside and now a
 // link to one outside. Nothing outside is ever moved, deleted or added to.
 func TestNamesInASwapRace(t *testing.T) {
-	seconds := count(t, "FSMCP_SWAP_SECONDS", 3)
+	seconds := count(t, "FSMCP_SWAP_SECONDS", 1)
 	s := startSwapping(t)
 	c := s.p.start(t, "FSMCP_TOOLS=all")
 	var moves, deletes, refusals int

@@ -62,12 +62,8 @@ func unready(t *testing.T) []string {
 			return []string{"XDG_CACHE_HOME=" + sharedCache()}
 		}
 	}
-	path := filepath.Join(t.TempDir(), "fsmcp-media")
-	cmd := exec.Command("go", "build", "-o", path, "github.com/fsmcp/fsmcp/cmd/fsmcp-media")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	path, err := build("fsmcp-media")
+	must(t, err)
 	return []string{"FSMCP_MEDIA=" + path, "XDG_CACHE_HOME=" + sharedCache()}
 }
 

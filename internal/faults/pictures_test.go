@@ -52,12 +52,8 @@ func engines(t *testing.T) map[string][]string {
 		fmt.Printf("%s: !!! NOT TESTED with libvips, which is not installed !!!\n", t.Name())
 		return all
 	}
-	vips := filepath.Join(t.TempDir(), "fsmcp-vips")
-	cmd := exec.Command("go", "build", "-tags", "vips", "-o", vips, "github.com/fsmcp/fsmcp/cmd/fsmcp-vips")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	vips, err := build("fsmcp-vips", "-tags", "vips")
+	must(t, err)
 	all["vips"] = []string{"FSMCP_VIPS=" + vips}
 	return all
 }

@@ -71,7 +71,7 @@ func (s *swapped) end(t *testing.T) (escapes int) {
 // inside and now a link to one outside. Nothing outside is ever shown or
 // written.
 func TestSwapRace(t *testing.T) {
-	seconds := count(t, "FSMCP_SWAP_SECONDS", 3)
+	seconds := count(t, "FSMCP_SWAP_SECONDS", 1)
 	s := startSwapping(t)
 	c := s.p.start(t)
 	var reads, leaks, writes, edits, refusals int
