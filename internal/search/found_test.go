@@ -25,7 +25,7 @@ import (
 func TestWindowsShowPartsOfTheWhole(t *testing.T) {
 	y := newTree(t)
 	patterns := []string{"needle", "n[a-f]+dle", "^", "$", "e", "x*", "needle.*\n.*needle", "dle\nb", "(?:x?){30}needle", "^needle", "end$"}
-	for round := range shortrun.Count(t, shortrun.Most(t, 100, 40, "searches"), 6, "searches") {
+	for round := range shortrun.Count(t, shortrun.Most(t, 100, 24, "searches"), 6, "searches") {
 		r := rand.New(rand.NewPCG(uint64(round), 4))
 		dir, large := fmt.Sprint(round), false
 		for i := range 1 + r.IntN(4) {

@@ -413,10 +413,11 @@ func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
 		"block": strings.Repeat("y\n", limit/2-100) + strings.Repeat("x\n", 200_000) + strings.Repeat("y", largeWindow) + "\n" + strings.Repeat("x\n", 300_000),
 	}
 	if !shortrun.Full() {
-		t.Log("the texts all and short are left out, which are like crlf and one, and the lines of all but block are counted alone; make faults tries all")
+		t.Log("the texts all and short are left out, which are like crlf and one, and most patterns that the others do not hold; the lines of all but block are counted alone; make faults tries all")
 		delete(texts, "all")
 		delete(texts, "short")
 	}
+	held := map[string][]string{"crlf": {"lait"}, "one": {`x\nz`, "{3}"}, "long": {`x\nx`, "lait"}, "block": {`x\n`, "[xy]"}}
 	for name, body := range texts {
 		y.put(name, body)
 		body = strings.ReplaceAll(body, "\r\n", "\n")
@@ -424,6 +425,9 @@ func TestMatchesOverTheEndOfAWindowCountOnce(t *testing.T) {
 		// The second window may begin within a match that began in the first one: then matches
 		// of more than two lines are others than in one text, up to the lines of one.
 		for pattern, more := range map[string]int{`lait\ncafe`: 0, `lait\ncafe au lait\ncafe`: 1, `(?:x\n){3}`: 2, `x\nz\nz`: 0, `x\nx`: 0, `(?:x\n)+y`: 0, `[xy]`: 0} {
+			if !shortrun.Full() && !slices.ContainsFunc(held[name], func(part string) bool { return strings.Contains(pattern, part) }) {
+				continue
+			}
 			want := len(matchtest.Touched(regexp.MustCompile("(?sm:"+pattern+")"), []byte(body)))
 			for _, mode := range []GrepMode{Counts, Content} {
 				if mode == Content && name != "block" && !shortrun.Full() {
