@@ -124,7 +124,7 @@ quick: ## after each change: vet, most unit tests, smaller, and the scripts that
 	@echo "quick: !!! NOT TESTED: $(NOT_QUICK:cmd/fsmcp=cmd/fsmcp but for scripts that start one program,), $(words $(SLOW)) slow tests (.ci/slow), the race detector, other systems (make test) !!!"
 
 quick-scripts:
-	@$(GO) test -short -v -vet=off -run TestScripts ./cmd/fsmcp | .ci/loud
+	@FSMCP_QUICK=1 $(GO) test -short -v -vet=off -run TestScripts ./cmd/fsmcp | .ci/loud
 
 quick-units:
 	@$(GO) test -short -v -vet=off -p 3 -skip '^($(subst $(SPACE),|,$(SLOW)))$$' $(WAITING:%=./internal/%) $$($(GO) list ./... | grep -v $(NOT_QUICK:%=-e /%$$)) | .ci/loud

@@ -63,7 +63,7 @@ func scriptFiles(t *testing.T) []string {
 	if runtime.GOOS != "windows" {
 		files = slices.DeleteFunc(files, isForWindows)
 	}
-	if !testing.Short() {
+	if !quick() {
 		return files
 	}
 	all = len(files)
@@ -76,6 +76,10 @@ func scriptFiles(t *testing.T) []string {
 // what reads PDFs.
 var startsAProgram = regexp.MustCompile(`(?m)^(\[[^\]]*\] )*(! )?(serve|restart|exec|media)\b`)
 
+// quick reports whether make quick runs the tests. go test -short alone, which runs them on other
+// systems, leaves out fewer scripts.
+func quick() bool { return os.Getenv("FSMCP_QUICK") != "" }
+
 // isQuick reports whether make quick runs a script: it starts one program at most, since a
 // script takes as long as the programs that it starts, and does not skip itself in a short run.
 func isQuick(t *testing.T, file string) bool {
@@ -84,7 +88,7 @@ func isQuick(t *testing.T, file string) bool {
 		t.Fatal(err)
 	}
 	script, _, _ := strings.Cut(string(b), "\n-- ") // the files that it needs follow
-	return len(startsAProgram.FindAllString(script, 2)) < 2 && !strings.Contains(script, "\n[short] skip")
+	return len(startsAProgram.FindAllString(script, 2)) < 2 && !strings.Contains(script, "\n[short] skip") && !strings.Contains(script, "\n[quick] skip")
 }
 
 func scriptName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
@@ -141,6 +145,8 @@ func scriptCondition(cond string) (bool, error) {
 		return canSandbox(), nil
 	case "race":
 		return slowdown > 1, nil
+	case "quick": // make quick
+		return quick(), nil
 	case "full": // make faults runs it
 		return shortrun.Full(), nil
 	}
