@@ -280,6 +280,7 @@ func TestClipboardWithoutAProgram(t *testing.T) {
 
 // A program that hangs delays no other call, and ends at the deadline or with its call.
 func TestClipboardThatHangs(t *testing.T) {
+	t.Parallel()
 	f := newFort(t)
 	f.clipboardSettings("")
 	f.standInXclip(`echo $$ >"` + f.ws + `/pid"; sleep 300`)

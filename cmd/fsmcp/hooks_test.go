@@ -82,6 +82,7 @@ func (f *fort) shown() (names []string) {
 // The programs of Go's own library, formatted after each of ten edits in a row, all
 // of them out of shape, with one Read at the start.
 func TestTenEditsUnderGofmt(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)

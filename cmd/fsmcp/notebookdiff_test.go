@@ -30,6 +30,7 @@ type cellEdit struct {
 // each mode, in a git repository: the diff shows lines of that cell and no
 // others.
 func TestGitShowsOnlyTheCell(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("!!! NOT TESTED: git is missing !!!")
 	}

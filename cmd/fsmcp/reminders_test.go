@@ -97,6 +97,7 @@ func TestRemindersWithoutWatches(t *testing.T) {
 		"enough":       "true",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := newFort(t)
 			f.after(shell)
 			f.serve()
