@@ -212,8 +212,9 @@ func TestKillAtEveryCall(t *testing.T) {
 
 // And when the file is new.
 func TestKillAtEveryCallOfCreate(t *testing.T) {
+	step := 3 * shortrun.Step(t, 3, "third calls at which a writer of a new file is killed")
 	for _, system := range []string{"full", "poor"} {
-		for n, alive := 1, false; !alive; n += 3 {
+		for n, alive := 1+rand.IntN(step), false; !alive; n += step {
 			d := newTestFolderIn(t, memory(t))
 			path := d.path("f")
 			w := play(t, "write", system, n, d.state, path)

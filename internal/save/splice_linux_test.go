@@ -3,6 +3,7 @@
 package save
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -93,11 +94,11 @@ func TestSplicesOfLongFiles(t *testing.T) {
 }
 
 func noise(n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(rand.Uint32())
+	b := make([]byte, 0, n+8)
+	for len(b) < n {
+		b = binary.LittleEndian.AppendUint64(b, rand.Uint64())
 	}
-	return b
+	return b[:n]
 }
 
 // gulps reads and writes less than it is asked to.
