@@ -42,7 +42,7 @@ func main() {
 	case "ctrl-c":
 		err = ctrlC(os.Args[2], os.Args[3:])
 	default:
-		err = errors.New("usage: helper stay|serve|nothing|tick FILE|ctrl-c PROGRAM ARG...")
+		err = errors.New("usage: helper stay|serve|nothing|tick FILE|ctrl-c PROGRAM")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "helper:", err)
