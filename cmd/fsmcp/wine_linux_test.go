@@ -31,7 +31,7 @@ func proxyForWine() { os.Exit(winetest.RunProxy()) }
 func TestScriptsUnderWine(t *testing.T) {
 	mode := os.Getenv("FSMCP_WINE")
 	if mode == "" {
-		t.Skip("!!! NOT TESTED: make wine and make wine-part run the scripts under Wine !!!")
+		t.Skip("make wine and make wine-part run the scripts under Wine")
 	}
 	wine := winetest.Find(t)
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
