@@ -119,6 +119,9 @@ type wineCount struct {
 // late matches what a script says in which a process was too slow, or hung unnoticed.
 var late = regexp.MustCompile(`no answer to request|(answer|served) in time|test timed out|deadline exceeded|did not end within|the server still runs after|\(16 busy\)`)
 
+// whyLate matches the lines that tell what hung, of the proxies and of a script's log.
+var whyLate = regexp.MustCompile(`(?m)^.*(wine proxy:| hung, |` + late.String() + `).*$`)
+
 // runUnderWine runs a script again if a process of Wine hung or was late, twice at most.
 func runUnderWine(t *testing.T, wine *winetest.Wine, file, reason string, count *wineCount) {
 	var try *scriptTry
@@ -128,12 +131,13 @@ func runUnderWine(t *testing.T, wine *winetest.Wine, file, reason string, count 
 		if try.stuck {
 			t.Fatalf("the script does not end")
 		}
-		_, err := os.Stat(hangs)
+		hung, err := os.ReadFile(hangs)
 		if !try.failed || err != nil && !late.MatchString(try.log.String()) {
 			break
 		}
+		why := whyLate.FindAllString(string(hung)+try.log.String(), -1)
 		count.Lock()
-		count.hung = append(count.hung, scriptName(file))
+		count.hung = append(count.hung, fmt.Sprintf("%s %q", scriptName(file), why))
 		count.Unlock()
 	}
 	if try.skipped != "" {
