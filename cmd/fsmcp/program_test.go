@@ -10,7 +10,7 @@ import (
 )
 
 // program is the file that the tests start as fsmcp: what buildProgram built. Under
-// TestScriptsUnderWine it is the test binary, which starts the program for Windows.
+// TestScriptsUnderWine it is internal/winetest/proxy, which starts the program for Windows.
 var program string
 
 // withProgram builds the program before the tests run.
@@ -34,16 +34,16 @@ func (m withProgram) Run() int {
 // act as the program too, but takes nearly twice as long to start (41 beside 25 ms), because of the
 // packages that only tests use.
 func buildProgram(dir string) (err error) {
-	if os.Getenv("FSMCP_WINE") != "" {
-		program, err = os.Executable()
-		return err
-	}
 	program = filepath.Join(dir, "fsmcp")
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
 	raced := slowdown > 1
-	build := exec.Command("go", "build", fmt.Sprintf("-race=%t", raced), "-tags", "fsmcp_scripts", "-o", program, ".")
+	source := "."
+	if os.Getenv("FSMCP_WINE") != "" {
+		source = "../../internal/winetest/proxy"
+	}
+	build := exec.Command("go", "build", fmt.Sprintf("-race=%t", raced), "-tags", "fsmcp_scripts", "-o", program, source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if raced { // the detector is C code
 		build.Env = append(build.Env, "CGO_ENABLED=1")

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
-	testscript.Main(withProgram{m}, map[string]func(){"fsmcp": proxyForWine, "fake-language-server": fakeLanguageServer})
+	testscript.Main(withProgram{m}, map[string]func(){"fake-language-server": fakeLanguageServer})
 }
 
 // TestScripts runs testdata/script: one file for each promise, over the real

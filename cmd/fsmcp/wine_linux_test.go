@@ -21,9 +21,6 @@ import (
 
 const wineVariable = winetest.Variable
 
-// proxyForWine starts the program for Windows: TestScriptsUnderWine has scripts run it as fsmcp.
-func proxyForWine() { os.Exit(winetest.RunProxy()) }
-
 // TestScriptsUnderWine runs the scripts with the program for Windows. With FSMCP_WINE=part
 // it runs some of the quick ones, with a word like edit_crlf those whose name matches it as a
 // regular expression. Those that testdata/script/differs_windows.txt lists are left out; with

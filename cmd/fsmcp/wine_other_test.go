@@ -3,5 +3,3 @@
 package main
 
 const wineVariable = ""
-
-func proxyForWine() {}

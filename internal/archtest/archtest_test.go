@@ -178,6 +178,7 @@ var layers = map[string]layer{
 	// A port of this machine is the way from a stand-in for sh under Wine to the sh of Linux.
 	"internal/winetest":        {never: []ban{noProtocol, noCommand, noWatch}},
 	"internal/winetest/helper": {imports: []string{"internal/winetest"}, never: []ban{noProtocol, noCommand, noWatch}},
+	"internal/winetest/proxy":  {imports: []string{"internal/winetest"}, never: []ban{noProtocol, noCommand, noWatch}},
 	"internal/release":         {never: []ban{noProtocol, noCommand, noWatch, noVips, noPDF, noNet}},
 
 	"internal/search/match/matchtest": {never: pure()},
