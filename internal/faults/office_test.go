@@ -120,14 +120,8 @@ func TestHostileOffice(t *testing.T) {
 	bombs := officeBombs(secret)
 	names := slices.Sorted(maps.Keys(bombs))
 	wrong := map[string]string{"bomb.docx": "broken_file", "spaces.xlsx": "broken_file", "entries.docx": "broken_file", "laughs.docx": "broken_file", "external.docx": "broken_file", "deep.docx": "broken_file", "unclosed.odt": "broken_file"}
-	late := 0
 	bombing := func(i int, _ *rand.Rand) missile {
 		return missile{names[i], bombs[names[i]], func(res mcptest.Result) {
-			if res.Slug == "too_large" && strings.Contains(res.Text, "within the time") { // a busy machine leaves decoders little
-				late++
-				report(t, "!!! %s was given up at the deadline of its decoder !!!", names[i])
-				return
-			}
 			if strings.Contains(res.Text, "the secret") {
 				t.Errorf("%s: a file outside the document was read", names[i])
 			}
@@ -145,9 +139,6 @@ func TestHostileOffice(t *testing.T) {
 	slightly := func() siege { return besiege(t, c, p, n*len(kinds), 1, nil, mutating) }
 	small := slightly()
 	large.judge(t, "bombs", harmless, largely)
-	if late > len(names)/4 {
-		t.Errorf("%d of %d bombs were given up at the deadline of their decoder", late, len(names))
-	}
 	small.judge(t, "mutated", harmless, slightly)
 	must(t, c.Close())
 	if large.crashes+small.crashes > 0 {

@@ -88,9 +88,14 @@ func besiege(t *testing.T, c *mcptest.Client, p place, n, many int, more args, n
 const slowestAnswer = 12 * time.Second
 
 // strike has a file made to harm read, and where that took longer than it may, for
-// which the machine may have to answer, once more under another name. It returns the
-// first answer, and the least time.
+// which the machine may have to answer, once more under another name. So does one whose answer
+// is looked at if its decoder, which runs at a low priority, was given up at its deadline: the
+// answer asks for that. It returns the first answer of a decoder that was not, else the last,
+// and the least time.
 func (m missile) strike(c *mcptest.Client, p place, caller int, more args) (first mcptest.Result, least time.Duration, err error) {
+	givenUp := func(res mcptest.Result) bool {
+		return m.check != nil && res.Slug == "too_large" && strings.Contains(res.Text, "within the time")
+	}
 	for try := range 4 {
 		file := p.file(fmt.Sprintf("%d%s-%s", caller, strings.Repeat("again", try), m.name))
 		if err := os.WriteFile(file, m.content, 0o666); err != nil {
@@ -107,9 +112,12 @@ func (m missile) strike(c *mcptest.Client, p place, caller int, more args) (firs
 			return first, least, err
 		}
 		if try == 0 {
-			first, least = res, took
+			least = took
 		}
-		if least = min(least, took); least <= slowestAnswer {
+		if try == 0 || givenUp(first) {
+			first = res
+		}
+		if least = min(least, took); least <= slowestAnswer && !givenUp(first) {
 			break
 		}
 	}
