@@ -40,6 +40,15 @@ func ended(op Op, r Result, why string) Op {
 	return op
 }
 
+// unread is an Edit that is refused and shows all lines of the file.
+func unread(lines string) Op {
+	op := ended(edit(0, "b", "c"), Refused, "not_read")
+	for i, l := range linesOf(text(lines)) {
+		op.Rows = append(op.Rows, Row{i + 1, l})
+	}
+	return op
+}
+
 // TestLegalAndIllegal has histories of file f, which holds "ab" at first.
 func TestLegalAndIllegal(t *testing.T) {
 	end := func(lines string) Op { return at(1000, 1001, read(Outside, lines)) }
@@ -97,6 +106,12 @@ func TestLegalAndIllegal(t *testing.T) {
 		{"the same, not kept", false, []Op{at(1, 2, read(0, "ab")), at(3, 10, ended(edit(0, "b", "c"), Unknown, "")), at(4, 5, foreign(Open, "")), at(6, 7, foreign(Extend, "x")), at(8, 9, foreign(Close, "")), end("ac"), kept("")}},
 
 		{"no match in a file that is moved and emptied meanwhile", true, []Op{at(1, 2, read(0, "ab")), at(3, 20, ended(edit(0, "b", "c"), Refused, "no_match")), at(4, 5, Op{Kind: Move, Session: 1, To: "g"}), at(6, 7, Op{Kind: Replace, Session: Outside, Name: "g"}), gone}},
+		{"a refusal shows a file that is moved and changed meanwhile", true, []Op{at(1, 2, foreign(Open, "")), at(3, 20, unread("abx")), at(4, 5, Op{Kind: Move, Session: 1, To: "g"}), at(6, 7, foreign(Extend, "x")), gone}},
+		{"a refusal shows a file that was moved before", false, []Op{at(1, 2, foreign(Open, "")), at(3, 4, Op{Kind: Move, Session: 1, To: "g"}), at(5, 6, foreign(Extend, "x")), at(7, 20, unread("abx")), gone}},
+		{"a refusal shows a file that is moved meanwhile, and what never was in it", false, []Op{at(1, 2, foreign(Open, "")), at(3, 20, unread("aby")), at(4, 5, Op{Kind: Move, Session: 1, To: "g"}), at(6, 7, foreign(Extend, "x")), gone}},
+		{"a read of a file that is moved and changed meanwhile", true, []Op{at(1, 2, foreign(Open, "")), at(3, 20, read(0, "abx")), at(4, 5, Op{Kind: Move, Session: 1, To: "g"}), at(6, 7, foreign(Extend, "x")), gone}},
+		{"a read of a file that is deleted and changed meanwhile", true, []Op{at(1, 2, foreign(Open, "")), at(3, 20, read(0, "abx")), at(4, 5, Op{Kind: Delete, Session: 1}), at(6, 7, foreign(Extend, "x")), gone}},
+		{"a read of a file that was deleted before", false, []Op{at(1, 2, foreign(Open, "")), at(3, 4, Op{Kind: Delete, Session: 1}), at(5, 6, foreign(Extend, "x")), at(7, 20, read(0, "abx")), gone}},
 		{"delete", true, []Op{at(1, 2, read(0, "ab")), at(3, 4, Op{Kind: Delete}), gone}},
 		{"delete of what was never shown", true, []Op{at(3, 4, Op{Kind: Delete}), gone}},
 		{"delete of what changed since it was shown", false, []Op{at(1, 2, read(0, "ab")), at(3, 4, foreign(Append, "x")), at(5, 6, Op{Kind: Delete}), gone}},

@@ -74,6 +74,7 @@ type state struct {
 	// deleted has the texts of the files of a name that a session has deleted, each after a NUL.
 	deleted [maxSessions][maxFiles]string
 	kept    marks // lines that are in no file, and have to be kept
+	gone    file  // the open file, if fsmcp has removed it
 	done    marks // steps
 	tried   marks // steps whose change has shown, or never will
 }
@@ -103,8 +104,8 @@ type model struct {
 	start  state
 	trusts bool // every line counts as shown
 	// misses has the steps that may open a file just before it is moved, replaced or removed, and
-	// read it or write into it after that: lines that other programs append, and what an Edit found
-	// no match in.
+	// read it or write into it after that: lines that other programs append, what an Edit found
+	// no match in, and what a session is shown.
 	misses marks
 }
 
@@ -135,7 +136,8 @@ func newModel(h History) (*model, error) {
 		return nil, fmt.Errorf("%d files, %d lines and %d steps are more than the model has", len(m.names), len(m.number), len(h.Ops))
 	}
 	for i, op := range h.Ops {
-		if (op.Kind == Append && op.Session == Outside || op.Why == "no_match") && slices.ContainsFunc(h.Ops, op.losesName) {
+		shows := op.Session != Outside && (op.Kind == Read && op.Result == Done || len(op.Rows) > 0)
+		if (op.Kind == Append && op.Session == Outside || op.Why == "no_match" || shows) && slices.ContainsFunc(h.Ops, op.losesName) {
 			m.misses.add(i)
 		}
 	}
@@ -202,7 +204,7 @@ func (m *model) make(s state, st step) []state {
 	f := &s.files[max(0, m.name(st.Name))]
 	switch st.Kind {
 	case Read:
-		if f.file != (file{true, st.Text}) {
+		if !slices.Contains(m.opened(s, f.file, st), file{true, st.Text}) {
 			return nil
 		}
 	case Look:
@@ -224,6 +226,19 @@ func (m *model) make(s state, st step) []state {
 	m.learn(&s, st)
 	s.done.add(st.index)
 	return []state{s}
+}
+
+// opened returns the files that a step may read: the one at its name, and if that goes while the
+// step runs, those where it may be by then.
+func (m *model) opened(s state, f file, st step) []file {
+	all := []file{f}
+	if m.misses.has(st.index) {
+		for _, other := range s.files {
+			all = append(all, other.file)
+		}
+		all = append(all, s.gone)
+	}
+	return all
 }
 
 // answers reports whether an answer tells the truth of a file.
@@ -289,7 +304,7 @@ func (m *model) change(s *state, st step) bool {
 			s.deleted[st.Session][n] += "\x00" + f.text
 		}
 		if s.open == atName && s.opened == n {
-			s.open = atNothing
+			s.open, s.gone = atNothing, f.file
 		}
 	}
 	f.file = now
@@ -370,7 +385,7 @@ func (m *model) refused(s state, st step) []state {
 			return nil
 		}
 	}
-	if len(st.Rows) > 0 && (!f.there || !m.answers(f, st)) {
+	if len(st.Rows) > 0 && !slices.ContainsFunc(m.opened(s, f, st), func(f file) bool { return f.there && m.answers(f, st) }) {
 		return nil
 	}
 	m.learn(&s, st)
@@ -428,16 +443,16 @@ func (m *model) endUnsure(s state, st step) []state {
 		if f.unsure != st.index+1 {
 			continue
 		}
-		goes, stays := atName, atHidden
+		goes, stays, lost := atName, atHidden, f.file
 		if st.phase == crash {
-			goes, stays = atHidden, atName
+			goes, stays, lost = atHidden, atName, f.hidden
 			s.kept = s.kept.or(f.inHidden)
 		} else {
 			s.kept = s.kept.or(f.inShown)
 			f.file = f.hidden
 		}
 		if s.opened == n && s.open == goes {
-			s.open = atNothing
+			s.open, s.gone = atNothing, lost
 		} else if s.opened == n && s.open == stays {
 			s.open = atName
 		}
@@ -528,7 +543,7 @@ func (m *model) writes(s *state, st step) {
 		f.inHidden, to = f.inHidden.or(lines), &f.hidden
 	default:
 		s.kept = s.kept.or(lines)
-		return
+		to = &s.gone
 	}
 	if st.Kind == Overwrite {
 		to.text = ""
