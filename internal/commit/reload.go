@@ -82,22 +82,29 @@ func (m *applied) forget(format string, a ...any) {
 	m.Note("(" + fmt.Sprintf(format, a...) + ")")
 }
 
+// lose is forget for a file of which nothing is known any more: the answer gives neither the
+// hash nor the size of what the call had made.
+func (m *applied) lose(format string, a ...any) {
+	m.Facts.Hash, m.Facts.Size = state.Sum{}, nil
+	m.forget(format, a...)
+}
+
 // reloadAfterHooks looks at the file after hooks have run, by the same resolver and decision
 // as before. If hooks have changed what the call had made of it, the record follows, and
 // a note shows what is different: only what the caller has sent or is shown counts as shown.
 func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m *applied) {
 	t, err := w.by.Opener.Access.Check(w.call.Request(s.Op, s.Asked))
 	if err != nil {
-		m.forget("After the user's hooks the file cannot be looked at here any more; Read tells why.")
+		m.lose("After the user's hooks the file cannot be looked at here any more; Read tells why.")
 		return
 	}
 	defer t.Close()
 	switch {
 	case t.Kind == fsys.Missing:
-		m.forget("After the user's hooks the file is not there any more: one of them moved or deleted it.")
+		m.lose("After the user's hooks the file is not there any more: a hook or another program moved or deleted it.")
 		return
 	case t.Kind != fsys.Regular || t.Path != s.Path:
-		m.forget("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
+		m.lose("After the user's hooks something else stands in the place of the file, such as a link or a folder: read it before you go on.")
 		return
 	case m.change.Size() > state.InMemory:
 		if now, was := t.Stamp, m.change.Record.Stamp; !now.SameFile(was) || now.Size != was.Size || now.Mtime != was.Mtime {
@@ -113,10 +120,10 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	var large *fsys.TooLargeError
 	switch {
 	case errors.As(err, &large):
-		m.forget("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
+		m.lose("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
 		return
 	case err != nil:
-		m.forget("After the user's hooks the file could not be read: read it before you go on.")
+		m.lose("After the user's hooks the file could not be read: read it before you go on.")
 		return
 	}
 	sum := c.Sum()

@@ -308,8 +308,12 @@ func TestAfterHooksTheFileIsSomethingElse(t *testing.T) {
 		s.after = replaced(c.do)
 		p := b.path("a.txt")
 		os.RemoveAll(p)
-		got := b.ok(&WriteArgs{FilePath: p, Content: "mine\n"})
+		r := b.run(&WriteArgs{FilePath: p, Content: "mine\n"})
+		got := r.Blocks[0].Text
 		holds(t, got, c.want)
+		if r.IsError || r.Facts.Size != nil || r.Facts.Hash != (state.Sum{}) {
+			t.Errorf("%s: %s with the facts %+v", c.name, got, r.Facts)
+		}
 		if strings.Contains(got, "canary") || strings.Contains(got, "someone") || strings.Contains(got, "secret") {
 			t.Errorf("%s: %s", c.name, got)
 		}
