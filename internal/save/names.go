@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -225,6 +227,7 @@ func (n *NamesTxn) Move(ctx context.Context, from, to *fsys.Target) (m Moved, er
 	if !v.dirs.syncMade() { // a sync of the old folder could make the move last without them
 		n.unknown = true
 	}
+	defer v.hold()()
 	err = v.rename()
 	if sys.Is(err, syscall.EXDEV) {
 		m.Across = true
@@ -258,13 +261,14 @@ type move struct {
 	kind             fsys.Kind
 	stamp            fsys.Stamp // of what is moved, as it was looked at
 	itself           bool       // to is from in another case
+	held             int        // what is moved, open; -1: it is not
 	exclusive        bool       // one call has moved it
 	dirs             *madeDirs
 	made             []string
 }
 
 func (n *NamesTxn) newMove(from, to *fsys.Target) (v *move, err error) {
-	v = &move{n: n, oldName: from.Base(), newName: to.Base(), oldPath: from.Path, newPath: to.Path, kind: from.Kind, stamp: from.Stamp}
+	v = &move{n: n, oldName: from.Base(), newName: to.Base(), oldPath: from.Path, newPath: to.Path, kind: from.Kind, stamp: from.Stamp, held: -1}
 	switch {
 	case from.Kind == fsys.Missing:
 		return nil, ErrVanished
@@ -452,12 +456,50 @@ func (v *move) isMoved(now fsys.Stamp) bool {
 	return now.SameFile(v.stamp) && (v.kind != fsys.Regular || !v.exclusive || now.Nlink == v.stamp.Nlink)
 }
 
-// arrived withdraws the new name if what has it is not what was looked at.
+// hold keeps what is moved open until the function that it returns is called, if the system
+// tells later under which name it was removed.
+func (v *move) hold() (release func()) {
+	if runtime.GOOS != "linux" || v.kind == fsys.Directory {
+		return func() {}
+	}
+	if fd, err := v.n.sys.Openat(v.from.fd, v.oldName, sys.Itself, 0); err == nil {
+		v.held = fd
+	}
+	return func() {
+		if v.held >= 0 {
+			v.n.sys.Close(v.held)
+		}
+	}
+}
+
+// wasReplaced reports whether what was looked at got the new name before another program put
+// something else there. Linux keeps the last name of a file that is open and has none any more
+// (source: proc_pid_fd(5)).
+func (v *move) wasReplaced() bool {
+	if v.held < 0 {
+		return false
+	}
+	now, err := v.n.sys.Fstat(v.held)
+	if err != nil || !now.SameFile(v.stamp) {
+		return false
+	}
+	nameOf := func(fd int) string {
+		name, _ := v.n.sys.Readlink(sys.CWD, "/proc/self/fd/"+strconv.Itoa(fd))
+		return name
+	}
+	folder := nameOf(v.dirs.last())
+	return folder != "" && nameOf(v.held) == filepath.Join(folder, v.newName)+" (deleted)"
+}
+
+// arrived withdraws the new name if what has it is not what was looked at, and not what another
+// program has put there since.
 func (v *move) arrived() error {
 	now, err := sys.Stat(v.n.sys, v.dirs.last(), v.newName)
 	switch {
 	case err == nil && v.isMoved(now):
 		v.stamp = now // renaming changes a time of it
+		return nil
+	case err == nil && v.wasReplaced():
 		return nil
 	case sys.Is(err, syscall.ENOENT):
 		return ErrVanished // another program has moved it on

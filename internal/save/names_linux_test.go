@@ -219,6 +219,60 @@ func TestMove(t *testing.T) {
 	}
 }
 
+// Another program renames a file of its own to the old name right before the rename, or to the
+// new name right after it. What it put at the old name goes back there, and what it put at the new
+// name stays there: a refused move moves nothing, and a move that was made is answered as one.
+func TestMoveLeavesFilesOfOthers(t *testing.T) {
+	for _, folder := range []string{memory(t), t.TempDir()} {
+		for _, c := range []struct {
+			name, to string
+			after    bool
+			want     error
+		}{
+			{"old name, before", "to", false, ErrModified},
+			{"new name, after", "to", true, nil},
+			{"old name, before, to a folder", "other/from", false, ErrModified},
+			{"new name, after, to a folder", "other/from", true, nil},
+			{"new name, after, to a new folder", "made/from", true, nil},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				d := newTestFolderIn(t, folder)
+				d.put("from", "mine")
+				os.Mkdir(d.path("other"), 0o755)
+				calls := 0 // since the first rename, with it
+				d.open(func(o *Options) {
+					o.Sys = hooked{before: func(k call) error {
+						if calls > 0 || k.name == "Rename" {
+							calls++
+						}
+						if calls == 1 && !c.after {
+							renameOnto(d.path("from"), "theirs")
+						} else if calls == 2 && c.after {
+							renameOnto(d.path(c.to), "theirs")
+						}
+						return nil
+					}}
+				})
+				m, err := d.move("from", c.to)
+				if !errors.Is(err, c.want) {
+					t.Errorf("%v", err)
+				}
+				there, free := c.to, "from"
+				if c.want != nil {
+					there, free = "from", c.to
+				}
+				d.want(there, "theirs")
+				if _, err := os.Lstat(d.path(free)); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("%s is there: %v", free, err)
+				}
+				if now, err := fsys.Lstat(d.path(there)); err != nil || now.SameFile(m.Stamp) {
+					t.Errorf("the file of the other program passes for the one that was moved: %v", err)
+				}
+			})
+		}
+	}
+}
+
 // A call leaves a folder that it moves: what it had open of it is called by its old path.
 func TestMovedFolderIsLeft(t *testing.T) {
 	for _, system := range namesSystems {

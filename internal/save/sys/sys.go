@@ -92,6 +92,7 @@ const (
 	Unnamed   = os.O_RDWR | unnamed // a file without a name in the folder
 	Folder    = os.O_RDONLY | folder
 	Place     = place | folder | noFollow // a folder, to reach names in it
+	Itself    = place | noFollow          // what a name leads to, a link itself, to tell later what became of it
 	NoFollow  = noFollow                  // added to one of these
 	Alone     = alone                     // added to ReadWrite: on Windows no other program may have the file open for writing, or open it so
 )
