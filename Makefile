@@ -46,7 +46,7 @@ RACED := TestScripts/^(hook_|reminder_|stuck_|settings_rule_taken|proto_(batch|c
 # the longest first.
 LONG := faults clienttest media/pdf bench release
 
-.PHONY: help setup wine wine-setup wine-part wine-units build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts clients comparison check bench fuzz faults cross clean
+.PHONY: help setup wine wine-setup wine-part wine-units build install uninstall man release demo pictures quick quick-scripts quick-units quick-vet test test-raced-packages test-raced-scripts test-vips test-kit clients comparison check bench fuzz faults cross clean
 
 help: ## what each target is for
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -133,14 +133,18 @@ quick-vet:
 	@$(GO) vet ./...
 
 test: setup ## before you push: everything that must hold, as the continuous integration runs it
-	@$(MAKE) --no-print-directory -j 3 -O check cross wine-setup
-	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
-	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
-	@$(MAKE) --no-print-directory -j 2 -O test-raced-packages test-raced-scripts
+	@$(MAKE) --no-print-directory -j 4 -O check cross wine-setup test-vips
+	@$(MAKE) --no-print-directory -j 3 -O test-raced-packages test-raced-scripts test-kit
 	@$(MAKE) --no-print-directory wine-part
 	FSMCP_MERGES=180 FSMCP_SEARCH_TREES=10 FSMCP_SEARCH_PAIRS=10000 $(GO) test -v -vet=off -p 2 -parallel 3 -timeout 14m -skip '$(RACED)' $$($(GO) list ./... | grep -v $(LONG:%=-e /internal/%$$) $(ONLY_RACED:%=-e /internal/%$$)) | .ci/loud
 	FSMCP_HOSTILE_PICTURES=4 FSMCP_HOSTILE_PDFS=3 FSMCP_PICTURES=20 FSMCP_HOSTILE_OFFICE=2 FSMCP_MAPPED_WRITES=2 FSMCP_HISTORY_MERGES=10 \
 	$(GO) test -count=1 -timeout 20m -v -vet=off -p 2 $(LONG:%=./internal/%) | .ci/loud -v all=1
+
+test-vips:
+	@if pkg-config --exists vips 2>/dev/null; then CGO_ENABLED=1 $(GO) test -tags vips ./internal/media/vips; \
+	else echo "test: !!! the engine on libvips is not tested: libvips is not installed !!!"; fi
+
+test-kit:
 	cd testkit && $(GO) test -count=1 -timeout 14m -v -vet=off ./... | ../.ci/loud -v all=1
 
 # "make check" vets everything, so that these tests do not.
