@@ -1,6 +1,9 @@
 package lsp
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // pace helps to tell whether a server has reported on a text.
 type pace struct {
@@ -15,102 +18,76 @@ type pace struct {
 
 // waiting is a wait for diagnostics.
 type waiting struct {
-	paths    []string // that the server is to report on
-	changes  bool     // they are texts after changes
-	sent     time.Time
-	answered bool // the server has answered since
+	documents []*document // that the server is to report on
+	changes   bool        // they are as changes have left them
+	sent      time.Time
+	answered  bool // the server has answered since
 }
 
-// await waits until the server has reported on the documents as they were sent, or until
-// it may be taken to have nothing to report. With changes, it also ends when another change is
-// delivered.
-func (r *run) await(paths []string, changes bool) error {
+// await waits until the server has reported on documents as they were sent, or until it may
+// be taken to have nothing to report. With changes, it also ends when another change is
+// delivered. It returns false once the run has ended.
+func (r *run) await(documents []*document, changes bool) bool {
+	p := r.process
 	r.worked = false
-	w := waiting{paths: paths, changes: changes, sent: time.Now()}
-	alive := make(chan struct{})
+	w := &waiting{documents: documents, changes: changes, sent: time.Now()}
 	go func() {
 		_ = r.conn.Call(r.ctx, "$/alive", nil, nil) // an unknown method gets an error
-		close(alive)
+		p.client.mu.Lock()
+		defer p.client.mu.Unlock()
+		w.answered = true
 		r.wake()
 	}()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
-		select {
-		case <-alive:
-			w.answered = true
-		default:
+	for r.ctx.Err() == nil {
+		most, complete := r.until(w)
+		left := most - time.Since(w.sent)
+		if changes && p.pending() {
+			return true
 		}
-		end, complete := r.until(w)
-		left := time.Until(end)
-		if left <= 0 && changes && r.reported.Before(w.sent) {
-			r.silent = true
-		}
-		switch {
-		case changes && r.process.pending():
-			return nil
-		case left <= 0 && !complete && r.heard.Before(w.sent):
-			return errHung
-		case left <= 0:
-			return nil
+		if left <= 0 {
+			if !complete && r.heard.Before(w.sent) {
+				r.end(errHung)
+			}
+			r.silent = r.silent || changes && r.reported.Before(w.sent)
+			break
 		}
 		timer.Reset(left)
-		if err := r.sleep(timer.C); err != nil {
-			return err
-		}
+		r.sleep(timer.C)
 	}
+	return r.ctx.Err() == nil
 }
 
-// until returns when the wait for diagnostics ends, as far as is known now, and whether the
-// server has reported on all documents.
-func (r *run) until(w waiting) (end time.Time, complete bool) {
+// until returns for how long after sending documents the client waits for diagnostics, as
+// far as is known now, and whether the server has reported on all documents.
+func (r *run) until(w *waiting) (most time.Duration, complete bool) {
 	t := r.process.client.t
+	complete = !slices.ContainsFunc(w.documents, func(d *document) bool { return d.open && d.published < d.version })
 	working := len(r.progress) > 0
-	if !w.changes && !r.based && working { // what it reports first is not new, however late
-		return w.sent.Add(t.load), r.complete(w.paths)
-	}
-	last := w.sent.Add(t.settle)
-	complete = r.complete(w.paths)
+	reported := max(r.reported.Sub(w.sent), 0)
 	quiet := t.quiet
 	switch {
 	case !r.based: // on a busy machine other packages follow later
-		quiet = max(t.first, later(r.reported, r.began).Sub(r.began))
+		quiet = max(t.first, r.reported.Sub(r.began))
 	case r.unversioned:
 		quiet = t.unversioned
 	}
 	switch {
+	case !w.changes && !r.based && working: // what it reports first is not new, however late
+		return t.load, complete
 	case complete && w.changes && working: // other files may follow
-		end = later(r.reported, w.sent).Add(t.work)
+		most = reported + t.work
 	case complete && w.changes && r.worked:
-		end = w.sent
+		most = 0
 	case complete:
-		end = later(r.reported, w.sent).Add(quiet)
+		most = reported + quiet
 	case r.silent && w.answered:
-		end = later(r.heard, w.sent).Add(t.silent)
+		most = max(r.heard.Sub(w.sent), 0) + t.silent
 	case w.changes && w.answered: // it may have nothing to report
-		end = later(r.reported, w.sent).Add(t.wait)
+		most = reported + t.wait
 	default:
-		end = last
+		most = t.settle
 	}
-	if last.Before(end) {
-		end = last
-	}
-	return end, complete
-}
-
-// complete reports whether the server has reported on the last texts of documents.
-func (r *run) complete(paths []string) bool {
-	for _, path := range paths {
-		if d := r.process.documents[path]; d != nil && d.open && d.published < d.version {
-			return false
-		}
-	}
-	return true
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return min(most, t.settle), complete
 }

@@ -66,7 +66,7 @@ func (p *process) start() bool {
 	p.over = make(chan struct{})
 	p.run = &run{process: p, event: make(chan struct{}, 1), began: time.Now(), files: make(map[string]*fileProblems)}
 	p.run.progress = make(map[string]bool)
-	p.run.ctx, p.run.stop = context.WithCancel(context.Background())
+	p.run.ctx, p.run.end = context.WithCancelCause(context.Background())
 	go p.runOnce(p.run)
 	return true
 }
@@ -75,7 +75,7 @@ func (p *process) start() bool {
 func (p *process) askStop() {
 	p.off = true
 	if p.run != nil {
-		p.run.stop()
+		p.run.end(errStopped)
 	}
 }
 
@@ -84,16 +84,14 @@ var (
 	errHung    = errors.New("it does not answer")
 	errGone    = errors.New("it ended by itself")
 	errStopped = errors.New("it was asked to stop")
+	errMissing = errors.New("it cannot be started")
 )
-
-// notFoundError: the server's program was not found.
-type notFoundError struct{ error }
 
 // runOnce runs the program to its end.
 func (p *process) runOnce(r *run) {
 	c := p.client
-	err := p.serve(r)
-	r.stop()
+	r.end(p.serve(r))
+	err := context.Cause(r.ctx)
 	c.o.Ended(p.server.Name, p.root, err.Error())
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,9 +103,9 @@ func (p *process) runOnce(r *run) {
 	}
 	p.settle()
 	close(p.over)
-	switch missing := (notFoundError{}); {
+	switch {
 	case errors.Is(err, errStopped):
-	case errors.As(err, &missing):
+	case errors.Is(err, errMissing):
 		p.missing, p.starts = time.Now(), p.starts-1
 		clear(p.documents)
 	case p.starts > maxRestarts:
@@ -155,13 +153,13 @@ func startProgram(cmd *exec.Cmd) (*program, error) {
 	return &program{in, out, group.Kill, func() { _, _ = group.Wait(context.Background(), 0) }}, nil
 }
 
-// serve starts the program, greets it and follows the changes until it ends or is to stop.
-// The error says why it ended.
+// serve starts the program, greets it and follows the changes until the run ends. The error
+// wraps errMissing.
 func (p *process) serve(r *run) error {
 	c := p.client
 	name, env, err := c.o.Find(p.server)
 	if err != nil {
-		return notFoundError{err}
+		return fmt.Errorf("%w: %w", errMissing, err)
 	}
 	cmd := exec.Command(name, p.server.Command[1:]...)
 	cmd.Dir, cmd.Env = p.root, env
@@ -170,37 +168,29 @@ func (p *process) serve(r *run) error {
 	}
 	proc, err := c.start(cmd)
 	if err != nil {
-		return notFoundError{err}
+		return fmt.Errorf("%w: %w", errMissing, err)
 	}
 	defer proc.wait()
 	defer proc.kill()
-	stream := newStream(proc)
+	stream := newStream(proc, r.end)
 	r.conn = jsonrpc2.NewConn(context.Background(), stream, r, jsonrpc2.SetLogger(noLog{}), jsonrpc2.OnRecv(func(*jsonrpc2.Request, *jsonrpc2.Response) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		r.heard = time.Now()
 	}))
 	defer r.conn.Close()
+	go stream.write(r.conn.DisconnectNotify())
 	r.sources = sources(p.root, p.server.isSource)
-	err = r.greet()
-	for err == nil {
-		err = r.follow()
-	}
-	select {
-	case <-r.ctx.Done():
+	r.greet()
+	r.follow()
+	if context.Cause(r.ctx) == errStopped {
 		r.shutdown()
-		return errStopped
-	case <-r.conn.DisconnectNotify():
-		if why := stream.failure(); why != nil {
-			return why
-		}
-	default:
 	}
-	return err
+	return nil
 }
 
-// greet makes the server ready.
-func (r *run) greet() error {
+// greet makes the server ready, or ends the run.
+func (r *run) greet() {
 	p := r.process
 	ctx, cancel := context.WithTimeout(r.ctx, p.client.t.start)
 	defer cancel()
@@ -212,12 +202,11 @@ func (r *run) greet() error {
 		params["initializationOptions"] = p.server.Settings
 	}
 	var result initializeResult
-	err := r.conn.Call(ctx, "initialize", params, &result)
-	if err != nil {
-		return fmt.Errorf("initialize: %w", err)
+	if err := r.conn.Call(ctx, "initialize", params, &result); err != nil {
+		r.end(fmt.Errorf("initialize: %w", err))
 	}
 	r.sync = syncOf(result.Capabilities.TextDocumentSync)
-	return r.conn.Notify(ctx, "initialized", object{})
+	r.notify("initialized", object{})
 }
 
 // folders are the workspace folders of the server: its root.

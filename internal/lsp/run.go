@@ -10,8 +10,8 @@ import (
 // run is one run of a server's program.
 type run struct {
 	process *process
-	ctx     context.Context // ends when the run is to stop
-	stop    context.CancelFunc
+	ctx     context.Context // ends with the run; its cause says why
+	end     context.CancelCauseFunc
 	event   chan struct{} // holds an item while there may be something to look at
 	conn    *jsonrpc2.Conn
 	sync    syncOptions
@@ -36,45 +36,37 @@ func (r *run) wake() {
 	}
 }
 
-// sleep waits for an event or the timer, which may be nil. The error ends the run. The
-// caller holds the lock, which is released meanwhile.
-func (r *run) sleep(timer <-chan time.Time) error {
+// sleep waits for an event, the timer, which may be nil, or the end of the run. The caller
+// holds the lock, which is released meanwhile.
+func (r *run) sleep(timer <-chan time.Time) {
 	r.process.client.mu.Unlock()
 	defer r.process.client.mu.Lock()
 	select {
 	case <-r.event:
 	case <-timer:
 	case <-r.ctx.Done():
-		return errStopped
-	case <-r.conn.DisconnectNotify():
-		return errGone
 	}
-	return nil
 }
 
-// follow waits for an event and passes on changes until the server has reported on all. There
-// may be none: late diagnostics are events, too.
-func (r *run) follow() error {
+// follow passes on changes, and waits for the server to report on them, until the run ends.
+func (r *run) follow() {
 	p := r.process
 	p.client.mu.Lock()
 	defer p.client.mu.Unlock()
-	if err := r.sleep(nil); err != nil {
-		return err
-	}
-	for !r.based || p.pending() || r.look {
+	for r.ctx.Err() == nil {
+		if r.based && !r.look && !p.pending() {
+			r.sleep(nil) // late diagnostics are events, too
+			continue
+		}
 		r.look = false
 		r.lookOutside()
 		bases := r.sendBases()
-		if len(bases) > 0 || !r.based {
-			if err := r.await(bases, false); err != nil {
-				return err
-			}
+		if (len(bases) > 0 || !r.based) && !r.await(bases, false) {
+			return
 		}
 		r.setBases(bases)
-		if changed := r.sendChanges(); len(changed) > 0 {
-			if err := r.await(changed, true); err != nil {
-				return err
-			}
+		if changed := r.sendChanges(); len(changed) > 0 && !r.await(changed, true) {
+			return
 		}
 		if p.pending() {
 			continue
@@ -87,7 +79,6 @@ func (r *run) follow() error {
 		p.settle()
 		r.closeOldest()
 	}
-	return nil
 }
 
 // pending reports whether there is a text to send.
@@ -126,7 +117,7 @@ func (r *run) notifyFile(path string, event int) {
 }
 
 // sendBases sends the texts before changes and returns their files.
-func (r *run) sendBases() (sent []string) {
+func (r *run) sendBases() (sent []*document) {
 	for _, d := range byUse(r.process.documents) {
 		if event := d.leave; event != 0 {
 			r.closeDocument(d)
@@ -135,7 +126,7 @@ func (r *run) sendBases() (sent []string) {
 		if d.base != nil {
 			r.sendText(d, *d.base)
 			d.base = nil
-			sent = append(sent, d.path)
+			sent = append(sent, d)
 		}
 	}
 	r.basing = len(sent) > 0
@@ -144,10 +135,10 @@ func (r *run) sendBases() (sent []string) {
 
 // setBases makes the problems of texts before a change the base to compare with, and at the
 // first time those of all files.
-func (r *run) setBases(paths []string) {
+func (r *run) setBases(documents []*document) {
 	r.basing = false
-	for _, path := range paths {
-		r.file(path).rebase(true)
+	for _, d := range documents {
+		r.file(d.path).rebase(true)
 	}
 	if !r.based {
 		r.based, r.warm = true, true
@@ -158,7 +149,7 @@ func (r *run) setBases(paths []string) {
 }
 
 // sendChanges sends the texts after changes and returns their files.
-func (r *run) sendChanges() (sent []string) {
+func (r *run) sendChanges() (sent []*document) {
 	for _, d := range byUse(r.process.documents) {
 		if d.next == nil || d.base != nil {
 			continue
@@ -176,7 +167,7 @@ func (r *run) sendChanges() (sent []string) {
 			}
 			r.notify("textDocument/didSave", params)
 		}
-		sent = append(sent, d.path)
+		sent = append(sent, d)
 	}
 	return sent
 }

@@ -2,13 +2,14 @@ package lsp
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/textproto"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -25,33 +26,31 @@ const (
 )
 
 var (
-	errUnread = errors.New("it does not read what it is sent")
-	errFlood  = errors.New("it sends too much")
-	errHeader = errors.New("it sends something else than messages of the protocol")
+	errUnread    = errors.New("it does not read what it is sent")
+	errFlood     = errors.New("it sends too much")
+	errNoMessage = errors.New("it sends something else than messages of the protocol")
 )
 
 // stream carries messages of JSON-RPC with the headers of the protocol. Writing never
 // blocks: messages wait in a bounded queue. It implements jsonrpc2.ObjectStream.
 type stream struct {
-	in     io.WriteCloser
-	closer io.Closer
-	out    *bufio.Reader
+	in    io.WriteCloser
+	out   io.ReadCloser
+	ahead *io.LimitedReader // what may be read of out
+	text  *bufio.Reader     // reads from ahead
+	end   context.CancelCauseFunc
 
 	queue  chan []byte
 	queued atomic.Int64 // bytes in queue
-	unread atomic.Bool  // the queue ran over
-	closed chan struct{}
-	once   sync.Once
 
 	window time.Time
-	seen   int   // bytes since window
-	err    error // why reading ended; read after that
+	seen   int // bytes since window
 }
 
-func newStream(p *program) *stream {
-	s := &stream{in: p.in, closer: p.out, out: bufio.NewReader(p.out), queue: make(chan []byte, maxMessages), closed: make(chan struct{})}
-	go s.write()
-	return s
+// newStream returns a stream that calls end once nothing more can be sent or received.
+func newStream(p *program, end context.CancelCauseFunc) *stream {
+	ahead := &io.LimitedReader{R: p.out}
+	return &stream{in: p.in, out: p.out, ahead: ahead, text: bufio.NewReader(ahead), end: end, queue: make(chan []byte, maxMessages)}
 }
 
 // WriteObject implements jsonrpc2.ObjectStream.
@@ -60,7 +59,7 @@ func (s *stream) WriteObject(obj any) error {
 	if err != nil {
 		return err
 	}
-	message := append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...)
+	message := fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(body), body)
 	if s.queued.Add(int64(len(message))) <= maxQueued {
 		select {
 		case s.queue <- message:
@@ -68,13 +67,12 @@ func (s *stream) WriteObject(obj any) error {
 		default:
 		}
 	}
-	s.unread.Store(true)
-	go s.Close()
+	s.end(errUnread)
 	return errUnread
 }
 
 // write writes what is queued until the stream is closed.
-func (s *stream) write() {
+func (s *stream) write(closed <-chan struct{}) {
 	for {
 		select {
 		case message := <-s.queue:
@@ -82,94 +80,70 @@ func (s *stream) write() {
 				return // the reader ends, too
 			}
 			s.queued.Add(int64(-len(message)))
-		case <-s.closed:
+		case <-closed:
 			return
 		}
 	}
 }
 
-// ReadObject implements jsonrpc2.ObjectStream. It skips messages above the bound.
+// ReadObject implements jsonrpc2.ObjectStream.
 func (s *stream) ReadObject(v any) error {
-	for {
-		size, err := s.header()
-		if err == nil {
-			err = s.count(size)
-		}
-		if err != nil {
-			s.err = err
-			return err
-		}
-		if size > maxMessage {
-			if _, err = io.CopyN(io.Discard, s.out, int64(size)); err != nil {
-				return err
-			}
-			continue
-		}
-		body := make([]byte, size)
-		if _, err = io.ReadFull(s.out, body); err != nil {
-			return err
-		}
-		if size > maxInterpreted && !strings.Contains(string(body[:1<<10])+string(body[size-1<<10:]), `"method"`) {
-			continue // an answer: it would be decoded into values of any kind
-		}
-		if err = json.Unmarshal(body, v); err != nil {
-			s.err = errHeader
-		}
-		return err
+	body, err := s.body()
+	if err == nil && json.Unmarshal(body, v) != nil {
+		err = errNoMessage
 	}
+	if err != nil {
+		s.end(err)
+	}
+	return err
 }
 
-// count notes the bytes of a message. The error is errFlood.
-func (s *stream) count(size int) error {
-	if now := time.Now(); now.Sub(s.window) > floodWindow {
-		s.window, s.seen = now, 0
+// body returns the next message. It skips those above the bounds.
+func (s *stream) body() ([]byte, error) {
+	for {
+		size, err := s.header()
+		if err != nil {
+			return nil, err
+		}
+		if now := time.Now(); now.Sub(s.window) > floodWindow {
+			s.window, s.seen = now, 0
+		}
+		if s.seen += size; s.seen > maxPerWindow {
+			return nil, errFlood
+		}
+		s.ahead.N = int64(size)
+		body := make([]byte, min(size, maxMessage))
+		if _, err = io.ReadFull(s.text, body); err == nil {
+			_, err = s.text.Discard(size - len(body))
+		}
+		if err != nil {
+			return nil, errGone
+		}
+		// A large answer would be decoded into values of any kind.
+		if size <= maxInterpreted || size <= maxMessage && strings.Contains(string(body[:1<<10])+string(body[size-1<<10:]), `"method"`) {
+			return body, nil
+		}
 	}
-	if s.seen += size; s.seen > maxPerWindow {
-		return errFlood
-	}
-	return nil
 }
 
 // header reads the headers of a message and returns its size.
 func (s *stream) header() (size int, err error) {
-	size = -1
-	for left := maxHeaders; ; {
-		line, err := s.out.ReadSlice('\n')
-		if left -= len(line); left < 0 || errors.Is(err, bufio.ErrBufferFull) {
-			return 0, errHeader
-		}
-		if err != nil {
-			return 0, err
-		}
-		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), ":")
-		switch {
-		case ok && strings.EqualFold(strings.TrimSpace(name), "Content-Length"):
-			if size, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
-				return 0, errHeader
-			}
-		case !ok && name == "" && size >= 0:
-			return size, nil
-		case !ok:
-			return 0, errHeader
-		}
+	s.ahead.N = maxHeaders
+	if _, err := s.text.Peek(1); err != nil {
+		return 0, errGone
 	}
-}
-
-// failure returns why the stream was closed; nil if the server closed it. It is called once
-// reading has ended.
-func (s *stream) failure() error {
-	if s.unread.Load() {
-		return errUnread
+	headers, err := textproto.NewReader(s.text).ReadMIMEHeader()
+	if err != nil {
+		return 0, errNoMessage
 	}
-	return s.err
+	length, err := strconv.ParseUint(headers.Get("Content-Length"), 10, 31)
+	if err != nil {
+		return 0, errNoMessage
+	}
+	return int(length), nil
 }
 
 // Close implements jsonrpc2.ObjectStream.
 func (s *stream) Close() error {
-	s.once.Do(func() {
-		close(s.closed)
-		_ = s.in.Close()
-		_ = s.closer.Close()
-	})
-	return nil
+	return errors.Join(s.in.Close(), s.out.Close())
 }
