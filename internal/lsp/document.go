@@ -21,20 +21,18 @@ type document struct {
 	// base is the text before a change if the server does not know it, and next the text
 	// after it; nil if there is nothing to send.
 	base, next *string
-	// leave is the event of a file that the server is not to know any longer; 0: it is.
-	leave int
 }
 
-// deliver takes a change.
-func (d *document) deliver(c delivery) {
-	switch {
-	case d.next != nil && *d.next == c.old: // it follows one that is not sent yet
-	case d.next == nil && d.open && d.text == c.old:
-	case c.created:
-	default:
-		d.base = &c.old
+// deliver takes a change; old is nil for a new file.
+func (d *document) deliver(old, now *string) {
+	known := d.next // or will be
+	if known == nil && d.open {
+		known = &d.text
 	}
-	d.next = &c.now
+	if old != nil && (known == nil || *known != *old) {
+		d.base = old
+	}
+	d.next = now
 }
 
 // pending reports whether there is a text to send.
@@ -56,11 +54,12 @@ func byUse(documents map[string]*document) []*document {
 	})
 }
 
-// asText returns the bytes as the text of a document; ok is false for bytes that servers are
-// not told of.
-func asText(b []byte) (text string, ok bool) {
+// asText returns the bytes as the text of a document; nil for bytes that servers are not told
+// of.
+func asText(b []byte) *string {
 	if len(b) > MaxFile || !utf8.Valid(b) {
-		return "", false
+		return nil
 	}
-	return strings.TrimPrefix(string(b), "\uFEFF"), true
+	text := strings.TrimPrefix(string(b), "\uFEFF")
+	return &text
 }

@@ -100,20 +100,15 @@ func TestHungServerIsStartedAgain(t *testing.T) {
 // awaitEnd waits until no server runs.
 func (p *project) awaitEnd() {
 	p.t.Helper()
-	p.client.mu.Lock()
-	var over []chan struct{}
-	for _, proc := range p.client.processes {
-		if proc.over != nil {
-			over = append(over, proc.over)
-		}
-	}
-	p.client.mu.Unlock()
-	for _, ch := range over {
-		select {
-		case <-ch:
-		case <-time.After(20 * time.Second):
-			p.t.Fatal("the server does not end")
-		}
+	over := make(chan struct{})
+	go func() {
+		p.client.runs.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-time.After(20 * time.Second):
+		p.t.Fatal("the server does not end")
 	}
 }
 

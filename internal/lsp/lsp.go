@@ -102,9 +102,9 @@ type Client struct {
 
 	mu        sync.Mutex
 	processes map[projectKey]*process // nil after Close
-	ending    []*process              // that were asked to stop to make room
 	changing  map[string]int          // calls that are changing a file, by its path
 	uses      int                     // counts changes
+	runs      sync.WaitGroup
 }
 
 // projectKey names the one process of a server in a root.
@@ -177,10 +177,10 @@ func (c *Client) retire(servers []LanguageServer) {
 
 // end ends a process without waiting for it. The caller holds the lock.
 func (c *Client) end(key projectKey) {
-	p := c.processes[key]
-	p.askStop()
+	if p := c.processes[key]; p.run != nil {
+		p.run.end(errStopped)
+	}
 	delete(c.processes, key)
-	c.ending = append(slices.DeleteFunc(c.ending, func(p *process) bool { return p.run == nil }), p)
 }
 
 // language returns the languageId of a file; "" for one that the server is not for.
@@ -198,72 +198,71 @@ func (s LanguageServer) isSource(name string) bool {
 // not caught up with an earlier change. The problems are in the next Report.
 func (c *Client) Changed(ctx context.Context, change FileChange) {
 	began := time.Now()
-	servers := c.o.Servers()
-	old, okOld := asText(change.Old)
-	now, okNow := asText(change.Now)
-	if !okOld || !okNow {
-		return
-	}
-	var all []delivered
-	for _, s := range servers {
-		if s.language(change.Path) == "" {
-			continue
-		}
-		root, ok := c.root(s, change.Path)
-		if !ok || !c.o.Readable(change.Path) {
-			continue
-		}
-		if w := c.deliver(s, root, delivery{change.Path, old, now, change.Old == nil}); w.settled != nil {
-			all = append(all, w)
+	var all []<-chan struct{}
+	for _, s := range c.o.Servers() {
+		if root := c.root(s, change.Path); root != "" && c.o.Readable(change.Path) {
+			if settled := c.deliver(s, root, change); settled != nil {
+				all = append(all, settled)
+			}
 		}
 	}
-	if len(all) > 0 {
-		c.wait(ctx, all, began, change.Followed)
+	for _, settled := range all {
+		select {
+		case <-settled:
+		case <-change.Followed:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(c.t.wait - time.Since(began)):
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, p := range c.processes {
+				p.late = p.late || slices.Contains(all, p.settled)
+			}
+			return
+		}
 	}
 }
 
-// delivery is a change as a process takes it.
-type delivery struct {
-	path, old, now string
-	created        bool
-}
-
-// delivered is a change that a process has taken.
-type delivered struct {
-	process *process
-	settled <-chan struct{} // nil: no wait for it is worth while
-}
-
-// root returns the nearest folder above a file that holds a root marker, inside the
-// outermost workspace folder that holds the file.
-func (c *Client) root(s LanguageServer, path string) (root string, ok bool) {
+// root returns the root of a server for a file: the nearest folder above it that holds a root
+// marker, inside the outermost workspace folder that holds the file. It is "" for a file that
+// the server is not for.
+func (c *Client) root(s LanguageServer, path string) string {
+	if s.language(path) == "" {
+		return ""
+	}
 	top := ""
 	for _, folder := range c.o.Folders() {
 		if fsys.Within(folder, path) && (top == "" || len(folder) < len(top)) {
 			top = folder
 		}
 	}
-	if top == "" {
-		return "", false
-	}
-	if len(s.RootMarkers) == 0 {
-		return top, true
+	if top == "" || len(s.RootMarkers) == 0 {
+		return top
 	}
 	for dir, below := filepath.Dir(path), path; dir != below && fsys.Within(top, dir); dir, below = filepath.Dir(dir), dir {
 		if slices.ContainsFunc(s.RootMarkers, func(marker string) bool { return fsys.Exists(filepath.Join(dir, marker)) }) {
-			return dir, true
+			return dir
 		}
 	}
-	return "", false
+	return ""
 }
 
 // deliver gives a change to the process of a server in a root, which is started if it is not
-// running.
-func (c *Client) deliver(s LanguageServer, root string, d delivery) delivered {
+// running. The channel is closed once the server has reported on it; it is nil if no wait for
+// that is worth while.
+func (c *Client) deliver(s LanguageServer, root string, change FileChange) (settled <-chan struct{}) {
+	old, now := asText(change.Old), asText(change.Now)
+	if old == nil || now == nil {
+		return nil
+	}
+	if change.Old == nil {
+		old = nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.processes == nil {
-		return delivered{}
+		return nil
 	}
 	key := projectKey{s.Name, root}
 	p := c.processes[key]
@@ -274,7 +273,22 @@ func (c *Client) deliver(s LanguageServer, root string, d delivery) delivered {
 	}
 	c.uses++
 	p.used = c.uses
-	return p.deliver(d)
+	if p.run == nil && !p.start() {
+		return nil
+	}
+	d := p.documents[change.Path]
+	if d == nil {
+		d = &document{path: change.Path}
+		p.documents[change.Path] = d
+	}
+	d.deliver(old, now)
+	d.used = p.used
+	p.behind = true
+	p.run.wake()
+	if !p.run.warm || p.late {
+		return nil // it is starting, or behind
+	}
+	return p.settled
 }
 
 // evict makes room for one more process: the one that was used least recently ends.
@@ -286,44 +300,22 @@ func (c *Client) evict() {
 	}
 }
 
-// wait waits until all have settled, no longer than a change may.
-func (c *Client) wait(ctx context.Context, all []delivered, began time.Time, followed <-chan struct{}) {
-	timer := time.NewTimer(c.t.wait - time.Since(began))
-	defer timer.Stop()
-	for _, w := range all {
-		select {
-		case <-w.settled:
-		case <-followed:
-			return
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-			c.mu.Lock()
-			for _, w := range all {
-				w.process.late = w.process.behind
-			}
-			c.mu.Unlock()
-			return
-		}
-	}
-}
-
 // Close ends all servers: it asks them to shut down, and kills those that do not. It
 // returns within a second. It may be called at any time and more than once.
 func (c *Client) Close() {
 	c.mu.Lock()
-	all := slices.AppendSeq(c.ending, maps.Values(c.processes))
-	c.processes, c.ending = nil, nil
-	for _, p := range all {
-		p.askStop()
+	for key := range c.processes {
+		c.end(key)
 	}
+	c.processes = nil
 	c.mu.Unlock()
-	limit := time.After(closeTimeout + killTimeout)
-	for _, p := range all {
-		select {
-		case <-p.over:
-		case <-limit:
-			return
-		}
+	over := make(chan struct{})
+	go func() {
+		c.runs.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-time.After(closeTimeout + killTimeout):
 	}
 }

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,26 +59,22 @@ func addFile(to map[string]fileTime, path string) {
 // and left to the next look.
 func events(before, now map[string]fileTime, busy map[string]bool) map[string]int {
 	found := make(map[string]int)
-	for path, is := range now {
-		switch was, known := before[path]; {
-		case is == was:
-		case busy[path] && known:
+	for path, is := range busy {
+		if was, known := before[path]; is && known {
 			now[path] = was
-		case busy[path]:
+		} else if is {
 			delete(now, path)
-		case known:
-			found[path] = fileChanged
-		default:
-			found[path] = fileCreated
 		}
 	}
-	for path, was := range before {
-		if _, still := now[path]; still || fsys.Exists(path) {
-			continue // or it is beyond the bounds
+	for path, is := range now {
+		if was, known := before[path]; !known {
+			found[path] = fileCreated
+		} else if is != was {
+			found[path] = fileChanged
 		}
-		if busy[path] {
-			now[path] = was
-		} else {
+	}
+	for path := range before {
+		if _, still := now[path]; !still && !fsys.Exists(path) { // or it is beyond the bounds
 			found[path] = fileDeleted
 		}
 	}
@@ -91,33 +86,30 @@ func events(before, now map[string]fileTime, busy map[string]bool) map[string]in
 // server has reported on it. The caller holds the lock, which is released meanwhile.
 func (r *run) lookOutside() {
 	p, c := r.process, r.process.client
-	documents, busy := slices.Collect(maps.Keys(p.documents)), make(map[string]bool)
+	busy := make(map[string]bool) // false for documents that are not
 	for path := range c.changing {
 		busy[path] = true
 	}
 	for path, d := range p.documents {
 		busy[path] = busy[path] || d.pending()
+		if _, known := r.sources[path]; !known { // it was made since the last look, or is no source
+			r.sources[path] = fileTime{}
+		}
 	}
 	c.mu.Unlock()
 	now := sources(p.root, p.server.isSource)
-	for _, path := range documents {
+	for path := range busy {
 		addFile(now, path)
 	}
 	found := events(r.sources, now, busy)
 	r.sources = now
-	for _, path := range documents { // also one that was made since the last look
-		if _, is := now[path]; !is && !busy[path] && !fsys.Exists(path) {
-			found[path] = fileDeleted
-		}
-	}
 	var others []fileEvent
 	texts := make(map[string]*string) // of documents; nil: they cannot be read
 	for path, event := range found {
 		if _, document := busy[path]; document {
 			texts[path] = nil
-			b, err := c.o.Read(path, MaxFile)
-			if text, ok := asText(b); ok && err == nil {
-				texts[path] = &text
+			if b, err := c.o.Read(path, MaxFile); err == nil {
+				texts[path] = asText(b)
 			}
 			continue
 		}
@@ -134,13 +126,14 @@ func (r *run) lookOutside() {
 		switch d := p.documents[path]; {
 		case d == nil || !d.open || d.pending() || c.changing[path] > 0:
 		case text == nil:
-			d.leave = found[path]
+			r.closeDocument(d)
+			r.notifyFiles(fileEvent{uriOf(path), found[path]})
 		case *text != d.text:
 			d.base = text
 		}
 	}
 	if len(others) > 0 {
 		r.based, r.began = false, time.Now()
-		r.notify("workspace/didChangeWatchedFiles", object{"changes": others})
+		r.notifyFiles(others...)
 	}
 }

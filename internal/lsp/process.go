@@ -29,32 +29,11 @@ type process struct {
 	off     bool
 	missing time.Time // when its program was not found
 	run     *run
-	over    chan struct{} // closed when no run is left after askStop
 
 	documents map[string]*document
 	behind    bool          // the server has not reported on all changes
 	late      bool          // nor did it while one of them waited
 	settled   chan struct{} // closed when it has reported on all of them
-}
-
-// deliver takes a change. Its caller need not wait if the server is starting, behind or off.
-func (p *process) deliver(d delivery) delivered {
-	if p.run == nil && !p.start() {
-		return delivered{}
-	}
-	doc := p.documents[d.path]
-	if doc == nil {
-		doc = &document{path: d.path}
-		p.documents[d.path] = doc
-	}
-	doc.deliver(d)
-	doc.used = p.used
-	p.behind = true
-	p.run.wake()
-	if !p.run.warm || p.late {
-		return delivered{}
-	}
-	return delivered{p, p.settled}
 }
 
 // start starts the server unless it stays off.
@@ -63,20 +42,12 @@ func (p *process) start() bool {
 		return false
 	}
 	p.starts++
-	p.over = make(chan struct{})
-	p.run = &run{process: p, event: make(chan struct{}, 1), began: time.Now(), files: make(map[string]*fileProblems)}
-	p.run.progress = make(map[string]bool)
-	p.run.ctx, p.run.end = context.WithCancelCause(context.Background())
-	go p.runOnce(p.run)
+	r := &run{process: p, event: make(chan struct{}, 1), began: time.Now(), files: make(map[string]*fileProblems)}
+	r.progress = make(map[string]bool)
+	r.ctx, r.end = context.WithCancelCause(context.Background())
+	p.run = r
+	p.client.runs.Go(func() { p.runOnce(r) })
 	return true
-}
-
-// askStop ends the process without waiting for it. The caller holds the lock.
-func (p *process) askStop() {
-	p.off = true
-	if p.run != nil {
-		p.run.end(errStopped)
-	}
 }
 
 // Ends of a run.
@@ -102,7 +73,6 @@ func (p *process) runOnce(r *run) {
 		}
 	}
 	p.settle()
-	close(p.over)
 	switch {
 	case errors.Is(err, errStopped):
 	case errors.Is(err, errMissing):

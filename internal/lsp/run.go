@@ -112,17 +112,13 @@ const (
 	fileDeleted = 3
 )
 
-func (r *run) notifyFile(path string, event int) {
-	r.notify("workspace/didChangeWatchedFiles", object{"changes": []fileEvent{{uriOf(path), event}}})
+func (r *run) notifyFiles(events ...fileEvent) {
+	r.notify("workspace/didChangeWatchedFiles", object{"changes": events})
 }
 
 // sendBases sends the texts before changes and returns their files.
 func (r *run) sendBases() (sent []*document) {
 	for _, d := range byUse(r.process.documents) {
-		if event := d.leave; event != 0 {
-			r.closeDocument(d)
-			r.notifyFile(d.path, event)
-		}
 		if d.base != nil {
 			r.sendText(d, *d.base)
 			d.base = nil
@@ -158,7 +154,7 @@ func (r *run) sendChanges() (sent []*document) {
 		r.sendText(d, *d.next)
 		d.next = nil
 		if created {
-			r.notifyFile(d.path, fileCreated)
+			r.notifyFiles(fileEvent{uriOf(d.path), fileCreated})
 		}
 		if wanted, withText := r.sync.saves(); wanted {
 			params := object{"textDocument": object{"uri": uriOf(d.path)}}
@@ -191,7 +187,6 @@ func (r *run) sendText(d *document, text string) {
 
 // closeDocument closes a document.
 func (r *run) closeDocument(d *document) {
-	d.leave = 0
 	if !d.open {
 		return
 	}
