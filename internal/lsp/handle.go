@@ -11,45 +11,35 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 )
 
-// Handle implements jsonrpc2.Handler: it takes the server's requests and notifications, in
-// their order. It never waits.
-func (r *run) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	var answer any
-	known := true
+// handle takes the server's requests and notifications, in their order. It never waits.
+func (r *run) handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) (answer any, err error) {
 	switch p := r.process; req.Method {
 	case "textDocument/publishDiagnostics":
-		if params := (publishParams{}); decode(req, &params) {
-			r.published(params)
-		}
+		r.published(decode[publishParams](req))
 	case "$/progress":
-		if params := (progressParams{}); decode(req, &params) {
-			r.progressed(params)
-		}
+		r.progressed(decode[progressParams](req))
 	case "workspace/configuration":
-		var asked configurationParams
-		known = decode(req, &asked)
-		answer = slices.Repeat([]json.RawMessage{p.server.Settings}, min(len(asked.Items), 100))
+		asked := decode[configurationParams](req).Items
+		return slices.Repeat([]json.RawMessage{p.server.Settings}, min(len(asked), 100)), nil
 	case "workspace/workspaceFolders":
-		answer = p.folders()
+		return p.folders(), nil
 	case "workspace/applyEdit":
-		answer = object{"applied": false, "failureReason": "not supported"}
+		return object{"applied": false, "failureReason": "not supported"}, nil
 	case "window/showDocument":
-		answer = object{"success": false}
+		return object{"success": false}, nil
 	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
 	default:
-		known = false
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported"}
 	}
-	switch {
-	case req.Notif:
-	case known:
-		_ = conn.Reply(ctx, req.ID, answer)
-	default:
-		_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported"})
-	}
+	return nil, nil
 }
 
-func decode(req *jsonrpc2.Request, params any) bool {
-	return req.Params != nil && json.Unmarshal(*req.Params, params) == nil
+// decode returns the parameters of a message; none if they are not those of the protocol.
+func decode[T any](req *jsonrpc2.Request) (params T) {
+	if req.Params == nil || json.Unmarshal(*req.Params, &params) != nil {
+		return *new(T)
+	}
+	return params
 }
 
 // progressed notes the begin or the end of work.
@@ -67,11 +57,12 @@ func (r *run) progressed(params progressParams) {
 	r.wake()
 }
 
-// published takes the diagnostics of one file.
+// published takes the diagnostics of one file, if it lies in a workspace folder.
 func (r *run) published(params publishParams) {
 	p, c := r.process, r.process.client
 	path, ok := pathOf(params.URI)
-	if !ok || !p.concerns(path) {
+	folders := c.o.Folders()
+	if !ok || !slices.ContainsFunc(folders, func(dir string) bool { return fsys.Within(dir, path) }) {
 		return
 	}
 	c.mu.Lock()
@@ -80,7 +71,7 @@ func (r *run) published(params publishParams) {
 		most = min(maxPerOther, max(maxKept-r.kept, 0))
 	}
 	c.mu.Unlock()
-	now := report{problems: problemsOf(path, params.Diagnostics, most, c.mask())}
+	now := report{problems: problemsOf(path, params.Diagnostics, most, c.mask(folders))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := p.documents[path]
@@ -105,12 +96,6 @@ func (r *run) published(params publishParams) {
 	}
 	r.reported = time.Now()
 	r.wake()
-}
-
-// concerns reports whether problems of a file may be kept: it lies in the root or in a
-// workspace folder.
-func (p *process) concerns(path string) bool {
-	return fsys.Within(p.root, path) || slices.ContainsFunc(p.client.o.Folders(), func(dir string) bool { return fsys.Within(dir, path) })
 }
 
 // file returns the problems of a file. Above the bound of files it returns some that are not

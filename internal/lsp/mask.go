@@ -1,7 +1,8 @@
 package lsp
 
 import (
-	"path/filepath"
+	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
@@ -14,47 +15,29 @@ const maxMasked = 100
 // masked stands for the name of a file.
 const masked = "(a file)"
 
-// mask returns a function that takes the absolute names of files that the caller may not
-// read out of messages: a server reads every file of a project.
-func (c *Client) mask() func(message string) string {
-	folders := c.o.Folders()
+// mask returns a function that takes the absolute names of files in these folders that the
+// caller may not read out of messages: a server reads every file of a project.
+func (c *Client) mask(folders []string) func(message string) string {
+	var literal, patterns []string
+	for _, folder := range folders {
+		literal = append(literal, regexp.QuoteMeta(folder))
+	}
+	for _, quote := range []string{`"`, "'", "`", ""} { // a bare name ends before what seldom is in names
+		end := cmp.Or(quote, "\"'`<>()\\[\\]{},;:* \t\r\n")
+		patterns = append(patterns, quote+"(?:"+strings.Join(literal, "|")+")(?:[^"+end+"]*[^."+end+"])?")
+	}
+	names := regexp.MustCompile(strings.Join(patterns, "|"))
 	readable := make(map[string]bool)
-	shown := func(name string) string {
-		may, known := readable[name]
-		if !known && len(readable) < maxMasked {
-			may = c.o.Readable(name)
-			readable[name] = may
-		}
-		if may {
-			return name
-		}
-		return masked
-	}
 	return func(message string) string {
-		if message = phrase.Head(message, 8*maxWords); !strings.Contains(message, string(filepath.Separator)) {
-			return message
-		}
-		for _, folder := range folders {
-			parts := strings.Split(message, folder)
-			for i := 1; i < len(parts); i++ {
-				end := nameEnd(parts[i-1], parts[i])
-				parts[i] = shown(folder+parts[i][:end]) + parts[i][end:]
+		return names.ReplaceAllStringFunc(phrase.Head(message, 8*maxWords), func(found string) string {
+			name := strings.TrimLeft(found, "\"'`")
+			if _, known := readable[name]; !known && len(readable) < maxMasked {
+				readable[name] = c.o.Readable(name)
 			}
-			message = strings.Join(parts, "")
-		}
-		return message
+			if readable[name] {
+				return found
+			}
+			return strings.TrimSuffix(found, name) + masked
+		})
 	}
-}
-
-// nameEnd returns the end in rest of a name that follows before: the quote that encloses it,
-// else the next character that seldom is in names.
-func nameEnd(before, rest string) int {
-	ends := "\"'`<>()[]{},;:* \t\r\n"
-	if n := len(before); n > 0 && strings.ContainsRune("\"'`", rune(before[n-1])) {
-		ends = before[n-1:]
-	}
-	if end := strings.IndexAny(rest, ends); end >= 0 {
-		rest = rest[:end]
-	}
-	return len(strings.TrimRight(rest, "."))
 }

@@ -143,7 +143,7 @@ func (p *process) serve(r *run) error {
 	defer proc.wait()
 	defer proc.kill()
 	stream := newStream(proc, r.end)
-	r.conn = jsonrpc2.NewConn(context.Background(), stream, r, jsonrpc2.SetLogger(noLog{}), jsonrpc2.OnRecv(func(*jsonrpc2.Request, *jsonrpc2.Response) {
+	r.conn = jsonrpc2.NewConn(context.Background(), stream, jsonrpc2.HandlerWithError(r.handle), jsonrpc2.SetLogger(noLog{}), jsonrpc2.OnRecv(func(*jsonrpc2.Request, *jsonrpc2.Response) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		r.heard = time.Now()
