@@ -66,47 +66,30 @@ func (r *run) published(params publishParams) {
 		return
 	}
 	c.mu.Lock()
-	most := maxPerFile
-	if p.documents[path] == nil {
-		most = min(maxPerOther, max(maxKept-r.kept, 0))
+	most := min(maxPerOther, max(maxKept-r.kept, 0))
+	if p.file(path).isDocument() {
+		most = maxPerFile
 	}
 	c.mu.Unlock()
 	now := report{problems: problemsOf(path, params.Diagnostics, most, c.mask(folders))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d := p.documents[path]
-	if d != nil && !d.open {
-		d = nil
-	}
-	if p.run != r || d != nil && params.Version != nil && *params.Version < d.version {
+	f := p.file(path)
+	if p.run != r || f.open && params.Version != nil && *params.Version < f.version {
 		return // it follows for the new text
 	}
-	f := r.file(path)
 	r.kept += len(now.problems) - len(f.last.problems)
-	if d != nil {
+	if f.open {
 		r.unversioned = params.Version == nil
-		d.published, now.text = d.version, d.text
+		f.published, now.text = f.version, f.text
 		if slices.Equal(f.last.problems, now.problems) {
 			r.silent = false
 		}
 	}
 	f.last, f.differs = now, true
-	if d == nil && len(now.problems) == 0 && len(f.base.problems) == 0 {
-		delete(r.files, path)
+	if !f.isDocument() && len(now.problems) == 0 && len(f.base.problems) == 0 {
+		delete(p.files, path)
 	}
 	r.reported = time.Now()
 	r.wake()
-}
-
-// file returns the problems of a file. Above the bound of files it returns some that are not
-// kept. The caller holds the lock.
-func (r *run) file(path string) *fileProblems {
-	f := r.files[path]
-	if f == nil {
-		f = &fileProblems{}
-		if len(r.files) < maxFiles || r.process.documents[path] != nil {
-			r.files[path] = f
-		}
-	}
-	return f
 }

@@ -268,7 +268,7 @@ func (c *Client) deliver(s LanguageServer, root string, change FileChange) (sett
 	p := c.processes[key]
 	if p == nil {
 		c.evict()
-		p = &process{client: c, server: s, root: root, documents: make(map[string]*document), settled: make(chan struct{})}
+		p = &process{client: c, server: s, root: root, files: make(map[string]*file), settled: make(chan struct{})}
 		c.processes[key] = p
 	}
 	c.uses++
@@ -276,13 +276,10 @@ func (c *Client) deliver(s LanguageServer, root string, change FileChange) (sett
 	if p.run == nil && !p.start() {
 		return nil
 	}
-	d := p.documents[change.Path]
-	if d == nil {
-		d = &document{path: change.Path}
-		p.documents[change.Path] = d
-	}
-	d.deliver(old, now)
-	d.used = p.used
+	f := p.file(change.Path)
+	f.deliver(old, now)
+	f.used = p.used
+	p.files[f.path] = f
 	p.behind = true
 	p.run.wake()
 	if !p.run.warm || p.late {

@@ -1,9 +1,6 @@
 package lsp
 
-import (
-	"cmp"
-	"encoding/json"
-)
+import "encoding/json"
 
 // The parts of the protocol's messages that this client reads (source: Language Server
 // Protocol 3.17).
@@ -22,34 +19,26 @@ const capabilities = `{
 
 type initializeResult struct {
 	Capabilities struct {
-		TextDocumentSync json.RawMessage `json:"textDocumentSync"`
+		TextDocumentSync any `json:"textDocumentSync"`
 	} `json:"capabilities"`
 }
 
-// syncOptions say which changes a server wants.
+// syncOptions say what a server wants to hear of a document.
 type syncOptions struct {
-	Change int             `json:"change"` // 0 for none
-	Save   json.RawMessage `json:"save"`   // a bool or saveOptions
+	changes, saves bool
+	textOfSaves    bool
 }
 
 // syncOf reads the capability textDocumentSync, which holds the options, or only the number of
 // their member change.
-func syncOf(raw json.RawMessage) (o syncOptions) {
-	if json.Unmarshal(raw, &o.Change) != nil {
-		_ = json.Unmarshal(raw, &o)
+func syncOf(capability any) syncOptions {
+	options, ok := capability.(map[string]any)
+	if !ok {
+		options = object{"change": capability}
 	}
-	return o
-}
-
-// saves reports whether the server wants didSave, and with the text.
-func (o syncOptions) saves() (wanted, withText bool) {
-	var options struct {
-		IncludeText bool `json:"includeText"`
-	}
-	if json.Unmarshal(o.Save, &options) == nil && string(o.Save) != "null" {
-		return true, options.IncludeText
-	}
-	return string(o.Save) == "true", false
+	save, _ := options["save"].(map[string]any) // or a bool
+	change, _ := options["change"].(float64)
+	return syncOptions{change != 0, save != nil || options["save"] == true, save["includeText"] == true}
 }
 
 // position is a place in a text: a line, and the code units before the place in that line,
@@ -57,10 +46,6 @@ func (o syncOptions) saves() (wanted, withText bool) {
 type position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
-}
-
-func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Character, q.Character))
 }
 
 type diagnostic struct {

@@ -90,10 +90,10 @@ func (r *run) lookOutside() {
 	for path := range c.changing {
 		busy[path] = true
 	}
-	for path, d := range p.documents {
-		busy[path] = busy[path] || d.pending()
-		if _, known := r.sources[path]; !known { // it was made since the last look, or is no source
-			r.sources[path] = fileTime{}
+	for _, f := range p.documents() {
+		busy[f.path] = busy[f.path] || f.pending()
+		if _, known := r.sources[f.path]; !known { // it was made since the last look, or is no source
+			r.sources[f.path] = fileTime{}
 		}
 	}
 	c.mu.Unlock()
@@ -123,13 +123,13 @@ func (r *run) lookOutside() {
 	}
 	c.mu.Lock()
 	for path, text := range texts {
-		switch d := p.documents[path]; {
-		case d == nil || !d.open || d.pending() || c.changing[path] > 0:
+		switch f := p.files[path]; {
+		case f == nil || !f.open || f.pending() || c.changing[path] > 0:
 		case text == nil:
-			r.closeDocument(d)
+			r.closeDocument(f)
 			r.notifyFiles(fileEvent{uriOf(path), found[path]})
-		case *text != d.text:
-			d.base = text
+		case *text != f.text:
+			f.before = text
 		}
 	}
 	if len(others) > 0 {

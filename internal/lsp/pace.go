@@ -5,21 +5,10 @@ import (
 	"time"
 )
 
-// pace helps to tell whether a server has reported on a text.
-type pace struct {
-	heard    time.Time       // when the server sent anything
-	reported time.Time       // when it sent diagnostics
-	progress map[string]bool // work that the server has begun, by its tokens
-	worked   bool            // it has begun work since the last text was sent
-	// unversioned and silent note how the server sends diagnostics: without a version, and
-	// only if they differ.
-	unversioned, silent bool
-}
-
 // waiting is a wait for diagnostics.
 type waiting struct {
-	documents []*document // that the server is to report on
-	changes   bool        // they are as changes have left them
+	documents []*file // that the server is to report on
+	changes   bool    // they are as changes have left them
 	sent      time.Time
 	answered  bool // the server has answered since
 }
@@ -27,7 +16,7 @@ type waiting struct {
 // await waits until the server has reported on documents as they were sent, or until it may
 // be taken to have nothing to report. With changes, it also ends when another change is
 // delivered. It returns false once the run has ended.
-func (r *run) await(documents []*document, changes bool) bool {
+func (r *run) await(documents []*file, changes bool) bool {
 	p := r.process
 	r.worked = false
 	w := &waiting{documents: documents, changes: changes, sent: time.Now()}
@@ -63,7 +52,7 @@ func (r *run) await(documents []*document, changes bool) bool {
 // far as is known now, and whether the server has reported on all documents.
 func (r *run) until(w *waiting) (most time.Duration, complete bool) {
 	t := r.process.client.t
-	complete = !slices.ContainsFunc(w.documents, func(d *document) bool { return d.open && d.published < d.version })
+	complete = !slices.ContainsFunc(w.documents, func(f *file) bool { return f.open && f.published < f.version })
 	working := len(r.progress) > 0
 	reported := max(r.reported.Sub(w.sent), 0)
 	quiet := t.quiet

@@ -43,17 +43,6 @@ type report struct {
 	problems []problem
 }
 
-// fileProblems are the problems of one file.
-type fileProblems struct {
-	// base has the problems that are not new: they were there before a change, or an answer
-	// has named them. Those that an answer has named and the server no longer reports stay
-	// in it, at line noLine, until an answer says so.
-	base report
-	last report // as the server sent it
-	// differs says that last may differ from base.
-	differs bool
-}
-
 // noLine is the line of a problem that is gone.
 const noLine = -1
 
@@ -62,31 +51,28 @@ const noLine = -1
 // that were written since base is new unless the lines that they replaced had it.
 func compare(base, now report) (known, added, gone []problem) {
 	replaced, written := changedLines(base.text, now.text)
-	left := make(map[problemKind][]problem)
-	for _, b := range base.problems {
-		left[b.problemKind] = append(left[b.problemKind], b)
+	type source struct {
+		problemKind
+		changed bool // on a line that was replaced, or is gone
 	}
-	// take moves a problem of the same kind from base to known: on written lines only one of
-	// the replaced lines, elsewhere any, but first one of a line that stays.
-	take := func(p problem, elsewhere bool) bool {
-		same := left[p.problemKind]
-		i := slices.IndexFunc(same, func(b problem) bool {
-			return (b.at.Line == noLine || replaced.have(b.at.Line)) != elsewhere
-		})
-		if i < 0 && elsewhere {
-			i = len(same) - 1
-		}
-		if i < 0 {
+	left := make(map[source][]problem)
+	for _, b := range base.problems {
+		from := source{b.problemKind, b.at.Line == noLine || replaced.have(b.at.Line)}
+		left[from] = append(left[from], b)
+	}
+	// take moves a problem of the same kind from base to known.
+	take := func(p problem, changed bool) bool {
+		from := source{p.problemKind, changed}
+		if len(left[from]) == 0 {
 			return false
 		}
-		p.reported = same[i].reported
-		known = append(known, p)
-		left[p.problemKind] = slices.Delete(same, i, i+1)
+		p.reported = left[from][0].reported
+		known, left[from] = append(known, p), left[from][1:]
 		return true
 	}
-	for _, elsewhere := range []bool{false, true} {
+	for _, changed := range []bool{true, false} { // a line that stays takes what written ones leave
 		for _, p := range now.problems {
-			if written.have(p.at.Line) != elsewhere && !take(p, elsewhere) {
+			if written.have(p.at.Line) == changed && !take(p, changed) && (changed || !take(p, true)) {
 				added = append(added, p)
 			}
 		}
@@ -129,7 +115,7 @@ func linesOf(s string) []string {
 
 // rebase takes problems out of the base that are gone, unless an answer is to say so: when
 // they come back they are new. With all, those that are new become a part of the base.
-func (f *fileProblems) rebase(all bool) {
+func (f *file) rebase(all bool) {
 	known, added, gone := compare(f.base, f.last)
 	if all {
 		known = append(known, added...)
@@ -145,25 +131,16 @@ func (f *fileProblems) rebase(all bool) {
 
 // update returns the problems that are new, and those that are gone if an answer has named
 // them. The base holds the current problems then.
-func (f *fileProblems) update() (added, gone []problem) {
+func (f *file) update() (added, gone []problem) {
 	known, added, gone := compare(f.base, f.last)
 	f.base, f.differs = report{f.last.text, append(known, added...)}, false
 	return added, slices.DeleteFunc(gone, func(p problem) bool { return !p.reported })
 }
 
 // markReported notes that an answer names a new problem.
-func (f *fileProblems) markReported(p problem) {
+func (f *file) markReported(p problem) {
 	if i := slices.Index(f.base.problems, p); i >= 0 {
 		f.base.problems[i].reported = true
-	}
-}
-
-// close has no answer say that problems are gone: the server may drop them with the file.
-func (f *fileProblems) close() {
-	f.base.text = ""
-	f.base.problems = slices.DeleteFunc(f.base.problems, func(p problem) bool { return p.at.Line == noLine })
-	for i := range f.base.problems {
-		f.base.problems[i].reported = false
 	}
 }
 

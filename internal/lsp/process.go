@@ -30,10 +30,10 @@ type process struct {
 	missing time.Time // when its program was not found
 	run     *run
 
-	documents map[string]*document
-	behind    bool          // the server has not reported on all changes
-	late      bool          // nor did it while one of them waited
-	settled   chan struct{} // closed when it has reported on all of them
+	files   map[string]*file
+	behind  bool          // the server has not reported on all changes
+	late    bool          // nor did it while one of them waited
+	settled chan struct{} // closed when it has reported on all of them
 }
 
 // start starts the server unless it stays off.
@@ -42,8 +42,7 @@ func (p *process) start() bool {
 		return false
 	}
 	p.starts++
-	r := &run{process: p, event: make(chan struct{}, 1), began: time.Now(), files: make(map[string]*fileProblems)}
-	r.progress = make(map[string]bool)
+	r := &run{process: p, event: make(chan struct{}, 1), began: time.Now(), progress: make(map[string]bool)}
 	r.ctx, r.end = context.WithCancelCause(context.Background())
 	p.run = r
 	p.client.runs.Go(func() { p.runOnce(r) })
@@ -67,20 +66,21 @@ func (p *process) runOnce(r *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.run = nil
-	for path, d := range p.documents {
-		if d.lost(); d.next == nil {
-			delete(p.documents, path)
+	for path, f := range p.files {
+		if f.close(); f.next == nil {
+			delete(p.files, path)
 		}
+		f.base, f.last, f.differs = report{}, report{}, false
 	}
 	p.settle()
 	switch {
 	case errors.Is(err, errStopped):
 	case errors.Is(err, errMissing):
 		p.missing, p.starts = time.Now(), p.starts-1
-		clear(p.documents)
+		clear(p.files)
 	case p.starts > maxRestarts:
 		p.off = true
-		clear(p.documents)
+		clear(p.files)
 		if c.Notify != nil {
 			c.Notify(offNotice(p.server.Name, p.root, p.starts))
 		}
@@ -108,12 +108,9 @@ type program struct {
 // startProgram starts a program as a group of processes.
 func startProgram(cmd *exec.Cmd) (*program, error) {
 	cmd.WaitDelay = 200 * time.Millisecond // for the standard error of a process that has ended
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(errIn, errOut); err != nil {
 		return nil, err
 	}
 	group, err := procgroup.Start(cmd)
@@ -143,11 +140,12 @@ func (p *process) serve(r *run) error {
 	defer proc.wait()
 	defer proc.kill()
 	stream := newStream(proc, r.end)
-	r.conn = jsonrpc2.NewConn(context.Background(), stream, jsonrpc2.HandlerWithError(r.handle), jsonrpc2.SetLogger(noLog{}), jsonrpc2.OnRecv(func(*jsonrpc2.Request, *jsonrpc2.Response) {
+	heard := jsonrpc2.OnRecv(func(*jsonrpc2.Request, *jsonrpc2.Response) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		r.heard = time.Now()
-	}))
+	})
+	r.conn = jsonrpc2.NewConn(context.Background(), stream, jsonrpc2.HandlerWithError(r.handle), jsonrpc2.SetLogger(noLog{}), heard)
 	defer r.conn.Close()
 	go stream.write(r.conn.DisconnectNotify())
 	r.sources = sources(p.root, p.server.isSource)

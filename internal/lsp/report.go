@@ -38,7 +38,7 @@ func (c *Client) Report(room int) string {
 		}
 		left -= len(named)
 		for _, n := range named {
-			p.run.files[n.path].markReported(n)
+			p.files[n.path].markReported(n)
 		}
 		parts = append(parts, text)
 		room -= len(text) + 1
@@ -68,8 +68,8 @@ func (c *Client) readable() map[string]bool {
 	c.mu.Lock()
 	var paths []string
 	for _, p := range c.comparable() {
-		for path, f := range p.run.files { // those of the session's documents in any case
-			if f.differs && p.upToDate(path) && (len(paths) < maxDecided || p.documents[path] != nil) {
+		for path, f := range p.files { // those of the session's documents in any case
+			if f.differs && p.upToDate(f) && (len(paths) < maxDecided || f.isDocument()) {
 				paths = append(paths, path)
 			}
 		}
@@ -87,9 +87,8 @@ func (c *Client) readable() map[string]bool {
 
 // upToDate reports whether the problems of a file are those of its last text, as far as they
 // are known. The caller holds the lock.
-func (p *process) upToDate(path string) bool {
-	d := p.documents[path]
-	return d == nil || !d.open || !d.pending() && (d.published >= d.version || !p.behind)
+func (p *process) upToDate(f *file) bool {
+	return !f.open || !f.pending() && (f.published >= f.version || !p.behind)
 }
 
 // findings are the problems of one server that an answer is to name.
@@ -102,9 +101,9 @@ type findings struct {
 // findings compares the problems of all files with the base. The caller holds the lock.
 func (p *process) findings(readable map[string]bool) findings {
 	f := findings{server: fsys.Printable(p.server.Name)}
-	for path, file := range p.run.files {
+	for path, file := range p.files {
 		may, known := readable[path]
-		if !known || !p.upToDate(path) {
+		if !known || !p.upToDate(file) {
 			continue
 		}
 		added, gone := file.update()
@@ -114,7 +113,8 @@ func (p *process) findings(readable map[string]bool) findings {
 		f.added, f.gone = append(f.added, added...), append(f.gone, gone...)
 	}
 	order := func(a, b problem) int {
-		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.path, b.path), a.at.compare(b.at), cmp.Compare(a.message, b.message))
+		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.path, b.path),
+			cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Character, b.at.Character), cmp.Compare(a.message, b.message))
 	}
 	slices.SortFunc(f.added, order)
 	f.added = slices.Compact(f.added)

@@ -2,6 +2,8 @@ package lsp
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -22,10 +24,16 @@ type run struct {
 	based  bool      // the problems before the first change, or since an outside one, are known
 	warm   bool      // they were known once
 	basing bool      // those of texts that were sent last are not known yet
-	pace
+	kept   int       // problems of files
 
-	files map[string]*fileProblems
-	kept  int // problems in files
+	// How the server reports; until uses it.
+	heard    time.Time       // when the server sent anything
+	reported time.Time       // when it sent diagnostics
+	progress map[string]bool // work that the server has begun, by its tokens
+	worked   bool            // it has begun work since the last text was sent
+	// unversioned and silent note how the server sends diagnostics: without a version, and
+	// only if they differ.
+	unversioned, silent bool
 }
 
 // wake has the run look for something to do.
@@ -71,7 +79,7 @@ func (r *run) follow() {
 		if p.pending() {
 			continue
 		}
-		for _, f := range r.files {
+		for _, f := range p.files {
 			if f.differs {
 				f.rebase(false)
 			}
@@ -79,16 +87,6 @@ func (r *run) follow() {
 		p.settle()
 		r.closeOldest()
 	}
-}
-
-// pending reports whether there is a text to send.
-func (p *process) pending() bool {
-	for _, d := range p.documents {
-		if d.pending() {
-			return true
-		}
-	}
-	return false
 }
 
 // object is a JSON object.
@@ -117,12 +115,12 @@ func (r *run) notifyFiles(events ...fileEvent) {
 }
 
 // sendBases sends the texts before changes and returns their files.
-func (r *run) sendBases() (sent []*document) {
-	for _, d := range byUse(r.process.documents) {
-		if d.base != nil {
-			r.sendText(d, *d.base)
-			d.base = nil
-			sent = append(sent, d)
+func (r *run) sendBases() (sent []*file) {
+	for _, f := range r.process.documents() {
+		if f.before != nil {
+			r.sendText(f, *f.before)
+			f.before = nil
+			sent = append(sent, f)
 		}
 	}
 	r.basing = len(sent) > 0
@@ -131,76 +129,69 @@ func (r *run) sendBases() (sent []*document) {
 
 // setBases makes the problems of texts before a change the base to compare with, and at the
 // first time those of all files.
-func (r *run) setBases(documents []*document) {
-	r.basing = false
-	for _, d := range documents {
-		r.file(d.path).rebase(true)
-	}
+func (r *run) setBases(files []*file) {
 	if !r.based {
+		files = slices.Collect(maps.Values(r.process.files))
 		r.based, r.warm = true, true
-		for _, f := range r.files {
-			f.rebase(true)
-		}
+	}
+	r.basing = false
+	for _, f := range files {
+		f.rebase(true)
 	}
 }
 
 // sendChanges sends the texts after changes and returns their files.
-func (r *run) sendChanges() (sent []*document) {
-	for _, d := range byUse(r.process.documents) {
-		if d.next == nil || d.base != nil {
+func (r *run) sendChanges() (sent []*file) {
+	for _, f := range r.process.documents() {
+		if f.next == nil || f.before != nil {
 			continue
 		}
-		created := !d.open
-		r.sendText(d, *d.next)
-		d.next = nil
+		created := !f.open
+		r.sendText(f, *f.next)
+		f.next = nil
 		if created {
-			r.notifyFiles(fileEvent{uriOf(d.path), fileCreated})
+			r.notifyFiles(fileEvent{uriOf(f.path), fileCreated})
 		}
-		if wanted, withText := r.sync.saves(); wanted {
-			params := object{"textDocument": object{"uri": uriOf(d.path)}}
-			if withText {
-				params["text"] = d.text
+		if r.sync.saves {
+			params := object{"textDocument": object{"uri": uriOf(f.path)}}
+			if r.sync.textOfSaves {
+				params["text"] = f.text
 			}
 			r.notify("textDocument/didSave", params)
 		}
-		sent = append(sent, d)
+		sent = append(sent, f)
 	}
 	return sent
 }
 
 // sendText has the server know the text of a document.
-func (r *run) sendText(d *document, text string) {
-	if d.open && d.text == text {
+func (r *run) sendText(f *file, text string) {
+	if f.open && f.text == text {
 		return
 	}
-	d.version++
-	id := object{"uri": uriOf(d.path), "version": d.version}
+	f.version++
+	id := object{"uri": uriOf(f.path), "version": f.version}
 	switch {
-	case !d.open:
-		id["languageId"], id["text"] = r.process.server.language(d.path), text
+	case !f.open:
+		id["languageId"], id["text"] = r.process.server.language(f.path), text
 		r.notify("textDocument/didOpen", object{"textDocument": id})
-	case r.sync.Change != 0:
+	case r.sync.changes:
 		r.notify("textDocument/didChange", object{"textDocument": id, "contentChanges": []object{{"text": text}}})
 	}
-	d.open, d.text = true, text
+	f.open, f.text = true, text
 }
 
 // closeDocument closes a document.
-func (r *run) closeDocument(d *document) {
-	if !d.open {
-		return
+func (r *run) closeDocument(f *file) {
+	if f.open {
+		f.close()
+		r.notify("textDocument/didClose", object{"textDocument": object{"uri": uriOf(f.path)}})
 	}
-	d.lost()
-	r.file(d.path).close()
-	if !d.pending() {
-		delete(r.process.documents, d.path)
-	}
-	r.notify("textDocument/didClose", object{"textDocument": object{"uri": uriOf(d.path)}})
 }
 
 // closeOldest bounds the open documents.
 func (r *run) closeOldest() {
-	all := byUse(r.process.documents)
+	all := r.process.documents()
 	bytes := 0
 	for i := len(all) - 1; i >= 0; i-- {
 		if bytes += len(all[i].text); len(all)-i > maxOpen || bytes > maxOpenBytes {
