@@ -19,7 +19,7 @@ func (r *run) handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request)
 	case "$/progress":
 		r.progressed(decode[progressParams](req))
 	case "workspace/configuration":
-		asked := decode[configurationParams](req).Items
+		asked := decode[struct{ Items []struct{} }](req).Items
 		return slices.Repeat([]json.RawMessage{p.server.Settings}, min(len(asked), 100)), nil
 	case "workspace/workspaceFolders":
 		return p.folders(), nil

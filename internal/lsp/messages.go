@@ -17,16 +17,9 @@ const capabilities = `{
 "synchronization":{"didSave":true},
 "publishDiagnostics":{"versionSupport":true,"relatedInformation":false,"codeDescriptionSupport":false}}}`
 
-type initializeResult struct {
-	Capabilities struct {
-		TextDocumentSync any `json:"textDocumentSync"`
-	} `json:"capabilities"`
-}
-
 // syncOptions say what a server wants to hear of a document.
 type syncOptions struct {
-	changes, saves bool
-	textOfSaves    bool
+	changes, saves, textOfSaves bool
 }
 
 // syncOf reads the capability textDocumentSync, which holds the options, or only the number of
@@ -63,14 +56,8 @@ type publishParams struct {
 	Diagnostics json.RawMessage `json:"diagnostics"` // a list of diagnostic
 }
 
-type configurationParams struct {
-	Items []struct{} `json:"items"`
-}
-
 // progressParams report on work that a server does by itself.
 type progressParams struct {
-	Token json.RawMessage `json:"token"`
-	Value struct {
-		Kind string `json:"kind"`
-	} `json:"value"`
+	Token json.RawMessage
+	Value struct{ Kind string }
 }

@@ -67,8 +67,7 @@ func (r *run) until(w *waiting) (most time.Duration, complete bool) {
 		return t.load, complete
 	case complete && w.changes && working: // other files may follow
 		most = reported + t.work
-	case complete && w.changes && r.worked:
-		most = 0
+	case complete && w.changes && r.worked: // nothing follows
 	case complete:
 		most = reported + quiet
 	case r.silent && w.answered:

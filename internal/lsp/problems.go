@@ -172,7 +172,7 @@ func problemsOf(path string, raw json.RawMessage, most int, mask func(string) st
 			continue
 		}
 		if of := &found[d.Severity-1]; len(*of) < most {
-			message := foreign(mask(d.Message))
+			message := phrase.Foreign(phrase.Cut(strings.Join(strings.Fields(mask(d.Message)), " "), maxWords)) // in one line
 			at := position{max(d.Range.Start.Line, 0), max(d.Range.Start.Character, 0)}
 			*of = append(*of, problem{problemKind{codeOf(d.Code), blankNumbers(message)}, d.Severity, message, at, path, false})
 		}
@@ -189,18 +189,10 @@ func codeOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// foreign returns a server's message, safe to show, in one line.
-func foreign(s string) string {
-	return phrase.Foreign(phrase.Cut(strings.Join(strings.Fields(s), " "), maxWords))
-}
-
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9]+\b`) })
 
 // blankNumbers returns a message with # for each number: some name lines, or count. Digits in
 // names are none.
 func blankNumbers(s string) string {
-	if !strings.ContainsAny(s, "0123456789") {
-		return s
-	}
 	return number().ReplaceAllLiteralString(s, "#")
 }

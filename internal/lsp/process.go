@@ -26,7 +26,6 @@ type process struct {
 
 	used    int // when it was used last, in changes
 	starts  int
-	off     bool
 	missing time.Time // when its program was not found
 	run     *run
 
@@ -38,7 +37,7 @@ type process struct {
 
 // start starts the server unless it stays off.
 func (p *process) start() bool {
-	if p.off || time.Since(p.missing) < p.client.t.again {
+	if p.starts > maxRestarts || time.Since(p.missing) < p.client.t.again {
 		return false
 	}
 	p.starts++
@@ -79,7 +78,6 @@ func (p *process) runOnce(r *run) {
 		p.missing, p.starts = time.Now(), p.starts-1
 		clear(p.files)
 	case p.starts > maxRestarts:
-		p.off = true
 		clear(p.files)
 		if c.Notify != nil {
 			c.Notify(offNotice(p.server.Name, p.root, p.starts))
@@ -169,7 +167,9 @@ func (r *run) greet() {
 	if p.server.Settings != nil {
 		params["initializationOptions"] = p.server.Settings
 	}
-	var result initializeResult
+	var result struct {
+		Capabilities struct{ TextDocumentSync any }
+	}
 	if err := r.conn.Call(ctx, "initialize", params, &result); err != nil {
 		r.end(fmt.Errorf("initialize: %w", err))
 	}

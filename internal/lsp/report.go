@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
@@ -101,16 +102,13 @@ type findings struct {
 // findings compares the problems of all files with the base. The caller holds the lock.
 func (p *process) findings(readable map[string]bool) findings {
 	f := findings{server: fsys.Printable(p.server.Name)}
-	for path, file := range p.files {
-		may, known := readable[path]
-		if !known || !p.upToDate(file) {
-			continue
+	for path, may := range readable {
+		if file := p.files[path]; file != nil && p.upToDate(file) {
+			added, gone := file.update()
+			if may {
+				f.added, f.gone = append(f.added, added...), append(f.gone, gone...)
+			}
 		}
-		added, gone := file.update()
-		if !may {
-			continue
-		}
-		f.added, f.gone = append(f.added, added...), append(f.gone, gone...)
 	}
 	order := func(a, b problem) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.path, b.path),
@@ -154,14 +152,9 @@ func (f findings) text(folders []string, most, room int) (text string, named []p
 	return strings.Join(lines, "\n"), named
 }
 
-// counts says how many errors and warnings are new.
+// counts says how many errors and warnings are new. Errors come first.
 func counts(added []problem) string {
-	errors := 0
-	for _, n := range added {
-		if n.severity == severityError {
-			errors++
-		}
-	}
+	errors := sort.Search(len(added), func(i int) bool { return added[i].severity != severityError })
 	var parts []string
 	if errors > 0 {
 		parts = append(parts, fmt.Sprintf("%d %s", errors, phrase.Plural(errors, "new error", "new errors")))
@@ -185,11 +178,10 @@ func (n problem) name(folders []string) string {
 
 // line names a problem: "main.go:12:5: undefined: x".
 func (n problem) line(folders []string) string {
-	word := ""
 	if n.severity == severityWarning {
-		word = "warning: "
+		n.message = "warning: " + n.message
 	}
-	return fmt.Sprintf("%s:%d:%d: %s%s", n.name(folders), n.at.Line+1, n.at.Character+1, word, n.message)
+	return fmt.Sprintf("%s:%d:%d: %s", n.name(folders), n.at.Line+1, n.at.Character+1, n.message)
 }
 
 // offNotice says that a server is not started again.

@@ -133,11 +133,8 @@ func (s *stream) header() (size int, err error) {
 		return 0, errGone
 	}
 	headers, err := textproto.NewReader(s.text).ReadMIMEHeader()
-	if err != nil {
-		return 0, errNoMessage
-	}
-	length, err := strconv.ParseUint(headers.Get("Content-Length"), 10, 31)
-	if err != nil {
+	length, errLength := strconv.ParseUint(headers.Get("Content-Length"), 10, 31)
+	if err != nil || errLength != nil {
 		return 0, errNoMessage
 	}
 	return int(length), nil
