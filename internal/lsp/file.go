@@ -31,13 +31,13 @@ type file struct {
 	differs bool
 }
 
-// deliver takes a change; old is nil for a new file.
-func (f *file) deliver(old, now *string) {
+// deliver takes a change. A file that was created has no text before it.
+func (f *file) deliver(old, now *string, created bool) {
 	known := f.next // or will be
 	if known == nil && f.open {
 		known = &f.text
 	}
-	if old != nil && (known == nil || *known != *old) {
+	if !created && (known == nil || *known != *old) {
 		f.before = old
 	}
 	f.next = now
@@ -48,6 +48,11 @@ func (f *file) pending() bool { return f.before != nil || f.next != nil }
 
 // isDocument reports whether the server is told of the file.
 func (f *file) isDocument() bool { return f.open || f.pending() }
+
+// isForgotten reports whether nothing needs to be kept of the file.
+func (f *file) isForgotten() bool {
+	return !f.isDocument() && len(f.base.problems)+len(f.last.problems) == 0
+}
 
 // close notes that the server does not know the text any longer. It may drop the problems of
 // the file, too: no answer says that they are gone.

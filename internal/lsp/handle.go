@@ -87,7 +87,7 @@ func (r *run) published(params publishParams) {
 		}
 	}
 	f.last, f.differs = now, true
-	if !f.isDocument() && len(now.problems) == 0 && len(f.base.problems) == 0 {
+	if f.isForgotten() {
 		delete(p.files, path)
 	}
 	r.reported = time.Now()

@@ -104,7 +104,7 @@ type Client struct {
 	processes map[projectKey]*process // nil after Close
 	changing  map[string]int          // calls that are changing a file, by its path
 	uses      int                     // counts changes
-	runs      sync.WaitGroup
+	runs      sync.WaitGroup          // of all servers, also of those that were asked to stop
 }
 
 // projectKey names the one process of a server in a root.
@@ -256,9 +256,6 @@ func (c *Client) deliver(s LanguageServer, root string, change FileChange) (sett
 	if old == nil || now == nil {
 		return nil
 	}
-	if change.Old == nil {
-		old = nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.processes == nil {
@@ -277,7 +274,7 @@ func (c *Client) deliver(s LanguageServer, root string, change FileChange) (sett
 		return nil
 	}
 	f := p.file(change.Path)
-	f.deliver(old, now)
+	f.deliver(old, now, change.Old == nil)
 	f.used = p.used
 	p.files[f.path] = f
 	p.behind = true

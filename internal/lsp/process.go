@@ -149,7 +149,7 @@ func (p *process) serve(r *run) error {
 	r.sources = sources(p.root, p.server.isSource)
 	r.greet()
 	r.follow()
-	if context.Cause(r.ctx) == errStopped {
+	if errors.Is(context.Cause(r.ctx), errStopped) {
 		r.shutdown()
 	}
 	return nil

@@ -86,6 +86,7 @@ func (r *run) follow() {
 		}
 		p.settle()
 		r.closeOldest()
+		maps.DeleteFunc(p.files, func(_ string, f *file) bool { return f.isForgotten() })
 	}
 }
 
