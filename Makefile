@@ -220,8 +220,8 @@ wine-part: wine-setup ## a part of test, less than make wine: quick scripts and 
 cross: ## a part of test: build and vet for the other systems, and test what this system can run of them
 	@for target in darwin/arm64 windows/amd64; do \
 	  echo "cross: $$target"; export GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0; \
-	  $(GO) build -o /dev/null ./cmd/fsmcp && $(GO) vet ./internal/... ./cmd/... || exit 1; done
-	@echo "cross: linux/arm64"; GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/fsmcp
+	  $(GO) build -ldflags '-s -w' -o /dev/null ./cmd/fsmcp && $(GO) vet ./internal/... ./cmd/... || exit 1; done
+	@echo "cross: linux/arm64"; GOARCH=arm64 CGO_ENABLED=0 $(GO) build -ldflags '-s -w' -o /dev/null ./cmd/fsmcp
 	@echo "cross: the files of the other systems, tried out on this one"
 	$(GO) test -tags fsys_portable ./internal/fsys ./internal/save/... ./internal/access
 	$(GO) test -tags fsys_portable -run 'Glob|Grep|Hidden|Special|Ignore' ./internal/search

@@ -31,7 +31,7 @@ var companion = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("fsmcp-media-test-%d-%08x", os.Getuid(), crc32.ChecksumIEEE([]byte(here))))
-	cmd := exec.Command("go", "build", "-o", path, "github.com/fsmcp/fsmcp/cmd/fsmcp-media")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "github.com/fsmcp/fsmcp/cmd/fsmcp-media")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

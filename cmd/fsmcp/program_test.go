@@ -43,7 +43,7 @@ func buildProgram(dir string) (err error) {
 	if os.Getenv("FSMCP_WINE") != "" {
 		source = "../../internal/winetest/proxy"
 	}
-	build := exec.Command("go", "build", fmt.Sprintf("-race=%t", raced), "-tags", "fsmcp_scripts", "-o", program, source)
+	build := exec.Command("go", "build", fmt.Sprintf("-race=%t", raced), "-ldflags=-s -w", "-tags", "fsmcp_scripts", "-o", program, source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if raced { // the detector is C code
 		build.Env = append(build.Env, "CGO_ENABLED=1")

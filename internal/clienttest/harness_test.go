@@ -69,7 +69,7 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(temp)
 	programs = filepath.Join(temp, "bin")
 	for _, name := range []string{"fsmcp", "fsmcp-media"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(programs, name), "github.com/fsmcp/fsmcp/cmd/"+name)
+		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(programs, name), "github.com/fsmcp/fsmcp/cmd/"+name)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Printf("go build %s: %v\n%s", name, err, out)

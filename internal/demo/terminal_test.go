@@ -18,7 +18,7 @@ func TestPicture(t *testing.T) {
 		t.Skip("the picture is of a session on Linux")
 	}
 	binary := filepath.Join(t.TempDir(), "fsmcp")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, "github.com/fsmcp/fsmcp/cmd/fsmcp").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "github.com/fsmcp/fsmcp/cmd/fsmcp").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var session bytes.Buffer

@@ -62,7 +62,7 @@ func build(name string, flags ...string) (string, error) {
 	if programs.built[name] {
 		return path, nil
 	}
-	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-o", path}, flags, []string{"github.com/fsmcp/fsmcp/cmd/" + name})...)
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-ldflags=-s -w", "-o", path}, flags, []string{"github.com/fsmcp/fsmcp/cmd/" + name})...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED="+map[bool]string{true: "1", false: "0"}[name == "fsmcp-vips"])
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s: %w\n%s", name, err, out)
