@@ -15,9 +15,9 @@ func gateOf(t *toolcall.Target, budget toolcall.Budget) gate.Gate {
 	return gate.Gate{Target: t, Budget: budget}
 }
 
-// removalRecorder tells beforehand what the history does not keep (history.Store).
+// removalRecorder tells beforehand which removals the history does not keep (history.Store).
 type removalRecorder interface {
-	WouldKeep(ctx context.Context, list []history.Removed) []history.NotKept
+	WouldKeep(ctx context.Context, list []history.Removed) []int
 }
 
 // notKept returns the names that the history will not keep.
@@ -41,8 +41,8 @@ func (n *naming) notKept(ctx context.Context) (names []string) {
 	if !ok {
 		return nil
 	}
-	for _, not := range recorder.WouldKeep(ctx, list) {
-		of := list[not.Index].Names
+	for _, i := range recorder.WouldKeep(ctx, list) {
+		of := list[i].Names
 		names = append(names, of[len(of)-1])
 	}
 	return names

@@ -49,7 +49,7 @@ func (p plainHistory) Keep(ctx context.Context, c history.PendingChange) (*histo
 	return p.store.Keep(ctx, c)
 }
 func (p plainHistory) Secret(names []string) bool { return p.store.Secret(names) }
-func (p plainHistory) WouldKeep(ctx context.Context, list []history.Removed) []history.NotKept {
+func (p plainHistory) WouldKeep(ctx context.Context, list []history.Removed) []int {
 	return p.store.WouldKeep(ctx, list)
 }
 

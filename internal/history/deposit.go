@@ -194,79 +194,51 @@ type Removed struct {
 	Size  int64
 }
 
-// NotKept says that a removal would not be kept, and why.
-type NotKept struct {
-	Index  int
-	Reason NotKeptReason
-}
-
-// NotKeptReason is why the history does not keep a removal.
-type NotKeptReason string
-
-// The reasons.
-const (
-	ReasonSecret  NotKeptReason = "it counts as secret (history.exclude)"
-	ReasonOff     NotKeptReason = "the history is turned off (history.enabled)"
-	ReasonNoRoom  NotKeptReason = "there is no room for it beside what is kept (history.maxSize)"
-	ReasonNoState NotKeptReason = "there is no state folder"
-)
-
-// WouldKeep returns which removals would not be kept. There is no room for any of them if, for
-// all of them, a part of the history would go that is younger than the history's age: it
-// counts their bytes as they are, not compressed.
-func (s *Store) WouldKeep(ctx context.Context, list []Removed) (not []NotKept) {
-	settings, total, all := s.o.Settings(), int64(0), NotKeptReason("")
-	if settings.Off {
-		all = ReasonOff
-	}
+// WouldKeep returns the indices of the removals that would not be kept: those of secret files,
+// or all if the history is off or has no room. There is no room for any of them if, for all of
+// them, a part of the history would go that is younger than the history's age: it counts their
+// bytes as they are, not compressed.
+func (s *Store) WouldKeep(ctx context.Context, list []Removed) (not []int) {
+	settings, total := s.o.Settings(), int64(0)
 	for i, r := range list {
 		if s.Secret(r.Names) {
-			not = append(not, NotKept{i, ReasonSecret})
+			not = append(not, i)
 		} else {
 			total += r.Size
 		}
 	}
-	if all == "" {
-		all = s.room(ctx, settings, total)
-	}
-	if all == "" {
+	if !settings.Off && s.hasRoom(ctx, settings, total) {
 		return not
 	}
 	not = not[:0]
 	for i := range list {
-		not = append(not, NotKept{i, all})
+		not = append(not, i)
 	}
 	return not
 }
 
-// room returns why so many bytes more would not be kept; "" if they would.
-func (s *Store) room(ctx context.Context, settings Settings, more int64) NotKeptReason {
+// hasRoom reports whether so many bytes more would be kept.
+func (s *Store) hasRoom(ctx context.Context, settings Settings, more int64) bool {
 	dir, err := s.o.Dir(ctx)
 	if err != nil {
-		return ReasonNoState
+		return false
 	}
 	root, err := owndir.Sub(dir, Folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		if more > settings.MaxSize {
-			return ReasonNoRoom
-		}
-		return ""
+		return more <= settings.MaxSize
 	}
 	if err != nil {
-		return ReasonNoState
+		return false
 	}
 	defer root.Close()
 	kept, err := segments(root)
 	if err != nil {
-		return ReasonNoState
+		return false
 	}
 	for _, k := range kept {
 		if s.o.Now().Sub(k.changed) < settings.MaxAge {
 			more += k.size
 		}
 	}
-	if more > settings.MaxSize {
-		return ReasonNoRoom
-	}
-	return ""
+	return more <= settings.MaxSize
 }
