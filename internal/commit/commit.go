@@ -304,13 +304,16 @@ func (w *committing) plan(ctx context.Context, s *toolcall.Target, old *fsys.Fil
 	return c
 }
 
-// lock takes the lock of the name that s leads to, among processes. If the call creates a part
-// of a git repository (perm.RepositoryParts), it also takes the lock of those parts: the
+// lock takes the locks of the names that targets lead to, among processes. If the call creates a
+// part of a git repository (perm.RepositoryParts), it also takes the lock of those parts: the
 // decision on one depends on the parts that exist, so they are created one at a time.
-func (c *Committer) lock(ctx context.Context, s *toolcall.Target) (*save.Locks, error) {
-	set := save.LockSet{Targets: []*fsys.Target{s.Target}}
-	if s.Kind == fsys.Missing && c.Opener.Access.Policy().RepositoryParts(s.Names) {
-		set.Purposes = []string{"repository parts"}
+func (c *Committer) lock(ctx context.Context, targets ...*toolcall.Target) (*save.Locks, error) {
+	var set save.LockSet
+	for _, s := range targets {
+		set.Targets = append(set.Targets, s.Target)
+		if s.Kind == fsys.Missing && c.Opener.Access.Policy().RepositoryParts(s.Names) {
+			set.Purposes = []string{"repository parts"}
+		}
 	}
 	return c.Saver.LockAll(ctx, set)
 }

@@ -111,13 +111,15 @@ func (m *manyEdits) run(ctx context.Context) {
 	if m.out = m.needsConsent(); m.out.Err != nil {
 		return
 	}
+	var targets []*toolcall.Target
 	for _, f := range m.files {
 		if err := f.work.beforeHooks(ctx, f.target, f.change); err != nil {
 			m.out = toolcall.Failed(err)
 			return
 		}
+		targets = append(targets, f.target)
 	}
-	locks, err := m.lockNames(ctx)
+	locks, err := m.by.lock(ctx, targets...)
 	if err != nil {
 		m.out = toolcall.Failed(err)
 		return
@@ -267,18 +269,6 @@ func (m *manyEdits) intent() string {
 		fmt.Fprintf(&b, "\n… and %d more", more)
 	}
 	return b.String()
-}
-
-// lockNames takes the locks of all names among processes.
-func (m *manyEdits) lockNames(ctx context.Context) (*save.Locks, error) {
-	var set save.LockSet
-	for _, f := range m.files {
-		set.Targets = append(set.Targets, f.target.Target)
-		if f.target.Kind == fsys.Missing && m.by.Opener.Access.Policy().RepositoryParts(f.target.Names) {
-			set.Purposes = []string{"repository parts"}
-		}
-	}
-	return m.by.Saver.LockAll(ctx, set)
 }
 
 // checkAgain decides on all files again and plans again what hooks or other programs have
