@@ -148,8 +148,7 @@ func (t *text) lasting() bool {
 	if t.err == nil {
 		return !t.doc.StoppedEarly() || t.doc.Next > 0
 	}
-	var damage *media.DamageError
-	return errors.As(t.err, &damage) || errors.Is(t.err, media.ErrLocked) || errors.Is(t.err, media.ErrNotOffice) || errors.Is(t.err, media.ErrOldOffice)
+	return errors.As(t.err, new(*media.DamageError)) || errors.Is(t.err, media.ErrLocked) || errors.Is(t.err, media.ErrNotOffice) || errors.Is(t.err, media.ErrOldOffice)
 }
 
 // unfinished reports whether another call goes on from the text.

@@ -87,8 +87,7 @@ func Inspect(kind Kind, r io.ReaderAt, size int64) (PictureFacts, error) {
 		return f, l.failed
 	}
 	if err = cmp.Or(l.fault, err); err != nil {
-		var rare RareError
-		return f, &DamageError{Kind: kind, What: err.Error(), Rare: errors.As(err, &rare)}
+		return f, &DamageError{Kind: kind, What: err.Error(), Rare: errors.As(err, new(RareError))}
 	}
 	f.Bytes = pixelBytes(f.Width, f.Height, f.Bytes)
 	if f.Orientation >= 5 {

@@ -167,8 +167,7 @@ func (o Output) Paged(pager *exec.Cmd, write func(Output) error) error {
 	page.Writer = in
 	err = write(page)
 	in.Close()
-	exit := (*exec.ExitError)(nil)
-	if errors.As(pager.Wait(), &exit) && exit.Exited() {
+	if exit, ok := errors.AsType[*exec.ExitError](pager.Wait()); ok && exit.Exited() {
 		return write(o)
 	}
 	if errors.Is(err, syscall.EPIPE) {

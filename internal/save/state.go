@@ -143,8 +143,7 @@ func (f *stateFolder) open() (*state, error) {
 }
 
 func lasting(err error) bool {
-	own := (*owndir.Error)(nil)
-	return runtime.GOOS == "windows" || errors.As(err, &own) || sys.Is(err,
+	return runtime.GOOS == "windows" || errors.As(err, new(*owndir.Error)) || sys.Is(err,
 		syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOTDIR, syscall.ENOENT, syscall.ELOOP,
 		syscall.ENAMETOOLONG, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOLCK, syscall.ENOSYS, syscall.EOPNOTSUPP,
 		syscall.EINVAL, syscall.ENODEV, syscall.EEXIST, syscall.EMLINK)

@@ -155,8 +155,7 @@ func chainProgress(progress Progress) (first, then Progress) {
 // startError returns the error of a worker that was lost before it had a job: it says
 // nothing about the job.
 func startError(err error) error {
-	var own *Failure
-	if errors.As(err, &own) {
+	if errors.As(err, new(*Failure)) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrStart, err)
@@ -167,8 +166,7 @@ func startError(err error) error {
 func (p *Pool) lose(w *process, why error) {
 	p.drop(w)
 	w.kill()
-	var own *Failure
-	if p.opts.Lost != nil && !errors.As(why, &own) {
+	if p.opts.Lost != nil && !errors.As(why, new(*Failure)) {
 		p.opts.Lost(why, w.stderr.String())
 	}
 }
@@ -200,8 +198,7 @@ func (p *Pool) run(ctx context.Context, w *process, j Job) (Reply, error) {
 	p.yield.jobs.Add(1)
 	defer p.yield.jobs.Add(-1)
 	r, err := w.do(ctx, j, p.opts)
-	var own *Failure
-	if err != nil && !errors.As(err, &own) {
+	if err != nil && !errors.As(err, new(*Failure)) {
 		if ctx.Err() != nil { // the caller gave up
 			p.drop(w)
 			w.kill()

@@ -45,8 +45,7 @@ var plainFailures = map[string]error{
 
 // translate returns the meaning of a worker's error.
 func translate(err error) error {
-	var f *worker.Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*worker.Failure](err); ok {
 		return decodeFailure(f)
 	}
 	for _, b := range breakdowns {

@@ -297,8 +297,7 @@ func (s suite) damage(t *testing.T) {
 		b := written(t, kind, scene(120, 90, image.Pt(40, 40), 5))
 		for n := 0; n < len(b)-8; n += 1 + len(b)/40 {
 			r, err := media.Fit(s.engine, b[:n], request(kind))
-			var damage *media.DamageError
-			if err == nil || !errors.As(err, &damage) {
+			if !errors.As(err, new(*media.DamageError)) {
 				t.Errorf("%v: of %d of %d bytes: %+v %v", kind, n, len(b), r.Shown, err)
 			}
 		}

@@ -54,8 +54,7 @@ func (r *Reader) Read(data []byte, q media.PDFRequest, progress media.Progress) 
 		return media.PDFResult{}, err
 	}
 	defer func() {
-		var choose *media.OutlineError
-		r.close(d, err == nil || errors.As(err, &choose)) // pages are chosen, and then asked for
+		r.close(d, err == nil || errors.As(err, new(*media.OutlineError))) // pages are chosen, and then asked for
 	}()
 	return d.read(q, progress)
 }
@@ -100,8 +99,7 @@ func (d *document) read(q media.PDFRequest, progress media.Progress) (media.PDFR
 	}
 	res := media.PDFResult{Count: n.PageCount}
 	if res.Set, err = media.ParsePages(q.Pages, res.Count); err != nil {
-		var pages *media.PagesError
-		if errors.As(err, &pages) {
+		if pages, ok := errors.AsType[*media.PagesError](err); ok {
 			chapters, more := d.outline()
 			return res, &media.OutlineError{PagesError: *pages, Outline: chapters, More: more}
 		}

@@ -77,8 +77,7 @@ func (e Engine) Open(data []byte, f media.PictureFacts, v media.WantedView) (med
 		profile, err = p.open(data, f.Kind, image.Rect(0, 0, w, h), view.Part)
 	}
 	if err != nil {
-		var damage *media.DamageError
-		if !errors.As(err, &damage) {
+		if !errors.As(err, new(*media.DamageError)) {
 			err = &media.DamageError{Kind: f.Kind, What: err.Error(), Rare: rare(err), ForVips: rare(err) && forVips(f.Kind)}
 		}
 		return nil, err
@@ -90,9 +89,7 @@ func (e Engine) Open(data []byte, f media.PictureFacts, v media.WantedView) (med
 
 // rare reports an error of a file that is sound but of an unsupported form.
 func rare(err error) bool {
-	var own media.RareError
-	var ofTIFF tiff.UnsupportedError
-	return errors.As(err, &own) || errors.As(err, &ofTIFF)
+	return errors.As(err, new(media.RareError)) || errors.As(err, new(tiff.UnsupportedError))
 }
 
 // forVips reports whether libvips, by way of bimg, reads more files of a kind.
