@@ -40,13 +40,6 @@ type TouchWatcher interface {
 	Touched() []string
 }
 
-// Records tells what one conversation was shown of a file (state.Files).
-type Records interface {
-	Get(path string) (state.Record, bool)
-	// TryLock locks a path; ok is false while a call works on it.
-	TryLock(path string) (done func(), ok bool)
-}
-
 // Options are the parts that all conversations share.
 type Options struct {
 	Files Files
@@ -92,7 +85,7 @@ func New(o Options) *Service {
 // concurrent use.
 type Conversation struct {
 	service *Service
-	records Records
+	records *state.Files
 	grants  perm.Grants
 
 	mu       sync.Mutex
@@ -103,7 +96,7 @@ type Conversation struct {
 
 // NewConversation starts a conversation that has been shown nothing. The Service forgets
 // it with the last other reference.
-func (s *Service) NewConversation(records Records, grants perm.Grants) *Conversation {
+func (s *Service) NewConversation(records *state.Files, grants perm.Grants) *Conversation {
 	c := &Conversation{service: s, records: records, grants: grants, followed: followed{files: map[string]*follower{}, toLook: map[string]*follower{}}}
 	s.mu.Lock()
 	defer s.mu.Unlock()

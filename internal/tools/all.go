@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fsmcp/fsmcp/internal/access"
+	"github.com/fsmcp/fsmcp/internal/clipboard"
 	"github.com/fsmcp/fsmcp/internal/commit"
 	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/reminders"
@@ -62,7 +63,7 @@ type Options struct {
 	// DrawFor bounds the time in which the pages of an answer are drawn; 0: nothing does.
 	DrawFor time.Duration
 	// Clipboard reads the clipboard if the preferences let it.
-	Clipboard Clipboard
+	Clipboard *clipboard.Reader
 	// Records keeps what a conversation with a name was shown; nil: nothing is kept.
 	Records Records
 }

@@ -18,16 +18,10 @@ import (
 // clipboardName is the file argument that names the clipboard.
 const clipboardName = "clipboard:"
 
-// Clipboard reads what the user has on the clipboard. The errors are those of package
-// clipboard.
-type Clipboard interface {
-	Read(ctx context.Context) (clipboard.Clip, error)
-}
-
 // clipboardReader answers calls that name the clipboard.
 type clipboardReader struct {
 	*reader
-	clipboard Clipboard
+	clipboard *clipboard.Reader
 }
 
 // answer answers calls that name the clipboard; handled is false for a call that names a
