@@ -135,15 +135,15 @@ func closeAlone(n *naming) {
 	}
 }
 
-// ops are the operations that the old and the new names are decided by.
-func (n *naming) ops() (from, to perm.Op) {
+// op is the operation that the old names are decided by.
+func (n *naming) op() perm.Op {
 	switch n.Operation {
 	case history.OpDelete:
-		return perm.Delete, perm.Move
+		return perm.Delete
 	case history.OpCopy:
-		return perm.Read, perm.Move
+		return perm.Read
 	}
-	return perm.MoveAway, perm.Move
+	return perm.MoveAway
 }
 
 func (n *naming) tool() string {
@@ -260,9 +260,8 @@ func done(o history.Operation) string {
 
 // step works out one step.
 func (n *naming) step(ctx context.Context, s *nameStep) toolcall.Outcome {
-	op, _ := n.ops()
 	var err error
-	if s.from, err = n.open(op, s.From, n.there); err != nil {
+	if s.from, err = n.open(n.op(), s.From, n.there); err != nil {
 		return toolcall.Failed(err)
 	}
 	if err := n.find(s); err != nil {
@@ -466,7 +465,6 @@ func (n *naming) lookBelow(s *nameStep) error {
 
 // lookAtComing decides on what earlier steps will have put below a folder.
 func (n *naming) lookAtComing(s *nameStep, b *access.Below) error {
-	op, _ := n.ops()
 	for _, c := range n.tree.changes {
 		rest, below := fsys.Below(s.from.Path, c.to)
 		if c.to == "" || !below || rest == "" {
@@ -476,7 +474,7 @@ func (n *naming) lookAtComing(s *nameStep, b *access.Below) error {
 		if s.to != nil {
 			to = []string{fsys.Join(s.to.Path, rest)}
 		}
-		if access.Covered(n.by.Opener.Access, n.call.Request(op, s.From), []string{c.to}, to, n.there) {
+		if access.Covered(n.by.Opener.Access, n.call.Request(n.op(), s.From), []string{c.to}, to, n.there) {
 			return refusal.New(refusal.CoveredBelow, fsys.InSentence(s.From.String()))
 		}
 		b.Files = append(b.Files, c.to)
@@ -486,12 +484,11 @@ func (n *naming) lookAtComing(s *nameStep, b *access.Below) error {
 
 // belowOf decides on what lies below a folder that is open as f, by the names of the step.
 func (n *naming) belowOf(s *nameStep, f *access.AllowedFile) (access.Below, error) {
-	op, _ := n.ops()
 	var to []string
 	if s.to != nil {
 		to = s.to.Names
 	}
-	b, err := n.by.Opener.Access.Below(f, n.call.Request(op, s.From), s.from.Names, to, n.there)
+	b, err := n.by.Opener.Access.Below(f, n.call.Request(n.op(), s.From), s.from.Names, to, n.there)
 	name := fsys.InSentence(s.From.String())
 	switch {
 	case errors.Is(err, access.ErrCoveredBelow):

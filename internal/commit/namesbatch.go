@@ -148,9 +148,8 @@ func (n *nameMaker) ready(s *nameStep) (m *readyMove, err error) {
 	if together > 1 && isAsDecided(n, s) {
 		return &readyMove{nameStep: s, now: s.from, new: s.to}, nil
 	}
-	op, _ := n.ops()
 	m = &readyMove{nameStep: s, opened: true}
-	if m.now, err = n.openAgain(op, s.From, s.from.Path); err != nil {
+	if m.now, err = n.openAgain(n.op(), s.From, s.from.Path); err != nil {
 		return nil, err
 	}
 	if m.new, err = n.openAgain(perm.Move, s.toPath, s.to.Path); err != nil {

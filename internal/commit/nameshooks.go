@@ -118,7 +118,7 @@ func (w namesHooks) after(ctx context.Context) {
 		return
 	}
 	var all []hooked
-	add := func(path, now string) {
+	add := func(now string) {
 		if _, wanted := n.by.Hooks.Wanted([]string{now}); wanted && len(all) < mostHooked {
 			all = append(all, hooked{[]string{now}, now})
 		}
@@ -127,10 +127,10 @@ func (w namesHooks) after(ctx context.Context) {
 		switch {
 		case !s.made:
 		case s.kind == fsys.Regular:
-			add(s.from.Path, s.to.Path)
+			add(s.to.Path)
 		default:
 			for _, path := range s.below.Files {
-				add(path, newPath(s, path))
+				add(newPath(s, path))
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (a *Archive) pack(e Entry) (pack, error) {
 	f := a.packs[e.from]
 	if f == nil {
 		var err error
-		if f, _, err = openRegular(e.from.root, e.from.stem+packExt); err != nil {
+		if f, err = openRegular(e.from.root, e.from.stem+packExt); err != nil {
 			return pack{}, e.damage(err)
 		}
 		a.packs[e.from] = f
@@ -171,7 +171,7 @@ func (s *segment) read() ([]Entry, []Damage) {
 }
 
 func readIn(root *os.Root, name string) ([]byte, error) {
-	f, _, err := openRegular(root, name)
+	f, err := openRegular(root, name)
 	if err != nil {
 		return nil, err
 	}
@@ -181,10 +181,10 @@ func readIn(root *os.Root, name string) ([]byte, error) {
 
 // openRegular opens a regular file of this user. It never waits: a FIFO under the name
 // would block a reader of the history for ever.
-func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -195,9 +195,9 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	return f, info, nil
+	return f, nil
 }
 
 // whole returns the entries of a segment without those whose bytes are damaged.
@@ -230,7 +230,7 @@ func (a *Archive) whole(s *segment, entries []Entry) (fine []Entry, bad []Damage
 }
 
 func (s *segment) pack() (pack, func(), error) {
-	f, _, err := openRegular(s.root, s.stem+packExt)
+	f, err := openRegular(s.root, s.stem+packExt)
 	if err != nil {
 		return pack{}, nil, err
 	}

@@ -66,11 +66,11 @@ func Inspect(kind Kind, r io.ReaderAt, size int64) (PictureFacts, error) {
 	case JPEG:
 		err = l.jpeg(&f)
 	case GIF:
-		err = l.gif(&f)
+		l.gif(&f)
 	case WebP:
 		err = l.webp(&f)
 	case BMP:
-		err = l.bmp(&f)
+		l.bmp(&f)
 	case ICO:
 		err = l.ico(&f)
 	case TIFF:
@@ -224,11 +224,10 @@ func (l *headerReader) jpeg(f *PictureFacts) error {
 	}
 }
 
-func (l *headerReader) gif(f *PictureFacts) error {
+func (l *headerReader) gif(f *PictureFacts) {
 	b := l.at(6, 4)
 	f.Width, f.Height = int(binary.LittleEndian.Uint16(b)), int(binary.LittleEndian.Uint16(b[2:]))
 	f.Bytes = 1
-	return nil
 }
 
 func (l *headerReader) webp(f *PictureFacts) error {
@@ -278,7 +277,7 @@ func (l *headerReader) webpExif(f *PictureFacts) {
 	}
 }
 
-func (l *headerReader) bmp(f *PictureFacts) error {
+func (l *headerReader) bmp(f *PictureFacts) {
 	b := l.at(14, 12)
 	le := binary.LittleEndian
 	if le.Uint32(b) == 12 {
@@ -288,7 +287,6 @@ func (l *headerReader) bmp(f *PictureFacts) error {
 		f.Width, f.Height = int(int32(le.Uint32(b[4:]))), max(height, -height)
 	}
 	f.Bytes = 4
-	return nil
 }
 
 // ico reads the size of the largest icon.

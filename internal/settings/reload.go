@@ -286,7 +286,7 @@ func tighten(held, now Layer) (Layer, string) {
 		out.Broken = &perm.BrokenFile{Name: held.Broken.Name, Line: held.Broken.Line, Why: "was deleted while it was not valid, and a restart of fsmcp applies that"}
 	}
 	out.values = mergeValues(held.values, now.values)
-	return out, waiting(held, now, out)
+	return out, waiting(now, out)
 }
 
 // tightenRules returns all prohibitions of both, those that now lacks until a restart, and
@@ -337,7 +337,7 @@ func mergeValues(held, now map[string]value) map[string]value {
 }
 
 // waiting lists the ways in which a file was loosened.
-func waiting(held, now, out Layer) string {
+func waiting(now, out Layer) string {
 	var ways []string
 	say := func(n int, one, many string) {
 		switch {
