@@ -165,7 +165,7 @@ func TestSearchTouchesNoDeniedName(t *testing.T) {
 	needStrace(t)
 	p, deny := fenced(t, true)
 	trace := filepath.Join(p.home, "trace")
-	argv := []string{"-f", "-qq", "-e", "trace=%file,%desc", "-o", trace, fsmcp, "call", "--dir", p.ws}
+	argv := []string{"-f", "--seccomp-bpf", "-qq", "-e", "trace=%file,%desc", "-o", trace, fsmcp, "call", "--dir", p.ws}
 	for _, s := range searches(p.ws) {
 		a, err := json.Marshal(s.args)
 		must(t, err)

@@ -20,7 +20,7 @@ import (
 // needStrace is loud where system calls cannot be tampered with.
 func needStrace(t *testing.T) {
 	t.Helper()
-	out, err := exec.Command("strace", "-f", "-o", os.DevNull, "true").CombinedOutput()
+	out, err := exec.Command("strace", "-f", "--seccomp-bpf", "-o", os.DevNull, "true").CombinedOutput()
 	if err != nil {
 		t.Skipf("!!! NOT TESTED: strace does not work here (%v) !!! %s", err, out)
 	}
@@ -56,7 +56,7 @@ func (o one) change(t *testing.T, inject ...string) outcome {
 	traceFile := filepath.Join(o.p.home, "trace")
 	readArgs, _ := json.Marshal(args{"file_path": o.file})
 	editArgs, _ := json.Marshal(args{"file_path": o.file, "old_string": firstLine(1, 1<<10), "new_string": firstLine(2, 1<<10)})
-	argv := append([]string{"-f", "-qq", "-o", traceFile}, inject...)
+	argv := append([]string{"-f", "--seccomp-bpf", "-qq", "-o", traceFile}, inject...)
 	argv = append(argv, fsmcp, "call", "--json", "--dir", o.p.ws, "Read", string(readArgs), "Edit", string(editArgs))
 	cmd := exec.Command("strace", argv...)
 	cmd.Env = o.p.env("GOMAXPROCS=2")
