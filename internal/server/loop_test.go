@@ -514,25 +514,34 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken pi
 // A line past the limit is refused, with its id where it can be found, and
 // the stream stays in step.
 func TestLineLimit(t *testing.T) {
-	inR, inW := io.Pipe()
-	outR, outW := io.Pipe()
-	s := newFake(t, &fakes{}, nil)
-	c := s.connect(t.Context(), inR, outW)
-	c.in.Limit = 1 << 20
-	go func() { c.read(); outW.Close() }()
-	go func() {
-		fmt.Fprintf(inW, `{"method":"tools/call","params":{"name":"Write","arguments":{"file_path":"/f","content":"%s"}},"jsonrpc":"2.0","id":7}`+"\n", strings.Repeat("x", 3<<20))
-		fmt.Fprintf(inW, "%s\n%s\n", strings.Repeat("[", 2<<20), pingLine(8))
-		inW.Close()
-	}()
-	out, _ := io.ReadAll(outR)
+	out := answersWithin(t, 1<<20,
+		fmt.Sprintf(`{"method":"tools/call","params":{"name":"Write","arguments":{"file_path":"/f","content":"%s"}},"jsonrpc":"2.0","id":7}`, strings.Repeat("x", 3<<20)),
+		strings.Repeat("[", 2<<20), pingLine(8))
 	want := `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"The message is longer than 1 MB. It was not read."}}
 {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"The message is longer than 1 MB. It was not read."}}
 {"jsonrpc":"2.0","id":8,"result":{}}
 `
-	if string(out) != want {
+	if out != want {
 		t.Errorf("got\n%s", out)
 	}
+}
+
+// answersWithin returns all that a server answers to these lines, with a bound of their length.
+func answersWithin(t *testing.T, limit int, lines ...string) string {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	c := newFake(t, &fakes{}, nil).connect(t.Context(), inR, outW)
+	c.in.Limit = limit
+	go func() { c.read(); outW.Close() }()
+	go func() {
+		for _, line := range lines {
+			fmt.Fprintln(inW, line)
+		}
+		inW.Close()
+	}()
+	out, _ := io.ReadAll(outR)
+	return string(out)
 }
 
 // What is not UTF-8 is never sent back as it came: the output is UTF-8.
@@ -563,7 +572,6 @@ func TestIDsThatAreNotUTF8(t *testing.T) {
 	for name, line := range map[string]string{
 		"member twice":   `{"jsonrpc":"2.0","id":` + bad + `,"id":1,"method":"ping"}`,
 		"progress token": strings.Replace(readLine(7, "/progress"), `"arguments"`, `"_meta":{"progressToken":`+bad+`},"arguments"`, 1),
-		"too long":       `{"id":` + bad + `,"x":"` + strings.Repeat("x", wire.MaxLine) + `"}`,
 	} {
 		w := dial(t, newFake(t, &fakes{}, nil))
 		w.send(line)
@@ -572,6 +580,11 @@ func TestIDsThatAreNotUTF8(t *testing.T) {
 				t.Errorf("%s: %q", name, got)
 			}
 		}
+	}
+	tooLong := `{"id":` + bad + `,"x":"` + strings.Repeat("x", 1<<20) + `"}`
+	got := answersWithin(t, 1<<20, tooLong)
+	if !strings.Contains(got, "The message is longer than 1 MB.") || !utf8.ValidString(got) {
+		t.Errorf("too long: %q", got)
 	}
 }
 
