@@ -185,7 +185,7 @@ faults: setup build ## after a change to saving, locking, history, workers, perm
 	FSMCP_SEARCH_PAIRS=1000000 FSMCP_SEARCH_TREES=300 FSMCP_SEARCH_SECONDS=20 FSMCP_SEARCH_TIMES=1000 FSMCP_SEARCH_MB=20 FSMCP_SEARCH_SPARSE_MB=6144 FSMCP_SEARCH_LINE_MB=2048 $(GO) test -count=1 -timeout 20m -v ./internal/search | grep -v -e '^=== '
 	$(GO) test -tags fsys_portable -timeout 20m -run TestScripts ./cmd/fsmcp
 	FSMCP_NOTEBOOK_WALKS=20000 FSMCP_NOTEBOOK_ALL=1 \
-	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestMemoryFollowsTheFile' ./internal/notebook/... | grep -v -e '^=== '
+	$(GO) test -count=1 -timeout 60m -v -run 'TestRandomWalks|TestEditsLoadInPython|TestEditsStayValid|TestMemoryFollowsTheFile' ./internal/notebook/... | grep -v -e '^=== '
 	FSMCP_LIBREOFFICE=1 $(GO) test -count=1 -timeout 20m -v -run TestLikeLibreOffice ./internal/media/office | grep -v -e '^=== '
 	FSMCP_HOSTILE_SERVERS=1 $(GO) test -count=1 -timeout 10m -run TestHostileLanguageServers ./cmd/fsmcp
 	FSMCP_LSP_EDITS=50 $(GO) test -count=1 -timeout 10m -v -run 'WithGopls' ./internal/clienttest | grep -v -e '^=== '

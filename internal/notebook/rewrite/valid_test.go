@@ -63,7 +63,8 @@ func TestEditsStayValid(t *testing.T) {
 		t.Skip("it takes seconds; make test runs it")
 	}
 	t.Parallel()
-	all, valid := schemas(t), 0
+	all, valid, n := schemas(t), 0, 0
+	thirds := shortrun.Most(t, 3, 1, "thirds of the edits")
 	for name, nb := range editable(t) {
 		schema := all[nb.Minor]
 		if schema == nil || validate(schema, nb.Raw) != nil {
@@ -72,6 +73,9 @@ func TestEditsStayValid(t *testing.T) {
 		}
 		valid++
 		for _, e := range edits(nb) {
+			if n++; n%3 >= thirds {
+				continue
+			}
 			c, err := e.run(nb)
 			if err != nil {
 				t.Fatal(err)
