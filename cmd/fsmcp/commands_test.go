@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -270,7 +269,9 @@ func repeat(ts *testscript.TestScript, neg bool, args []string) {
 func numbered(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, args, 3, "numbered PREFIX N FILE")
 	prefix := unescape(ts, args[0])
-	appendTo(ts, args[2], func(w *bytes.Buffer, i int) { fmt.Fprintf(w, "%s%d\n", prefix, i+1) }, number(ts, args, 1))
+	appendTo(ts, args[2], func(w *bytes.Buffer, i int) {
+		w.Write(append(strconv.AppendInt(append(w.AvailableBuffer(), prefix...), int64(i+1), 10), '\n'))
+	}, number(ts, args, 1))
 }
 
 func appendTo(ts *testscript.TestScript, name string, one func(*bytes.Buffer, int), times int) {
