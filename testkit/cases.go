@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -144,34 +145,43 @@ func (t tree) add(dir, under string) error {
 	return err
 }
 
-// readTree returns what lies in a folder.
+// readTree returns what lies in a folder. A server may remove a file meanwhile: it is left out.
 func readTree(dir string) (tree, error) {
 	t := make(tree)
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+		if err == nil && !d.IsDir() {
+			err = t.read(dir, file, d)
 		}
-		name, err := filepath.Rel(dir, file)
-		if err != nil {
-			return err
+		if errors.Is(err, fs.ErrNotExist) && file != dir {
+			return nil
 		}
-		if d.Type()&fs.ModeSymlink != 0 {
-			target, err := os.Readlink(file)
-			t[filepath.ToSlash(name)] = node{text: target, mode: fs.ModeSymlink}
-			return err
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		t[filepath.ToSlash(name)] = node{text: string(text), mode: info.Mode().Perm()}
-		return nil
+		return err
 	})
 	return t, err
+}
+
+// read adds a file or a link of a folder.
+func (t tree) read(dir, file string, d fs.DirEntry) error {
+	name, err := filepath.Rel(dir, file)
+	if err != nil {
+		return err
+	}
+	if d.Type()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(file)
+		if err == nil {
+			t[filepath.ToSlash(name)] = node{text: target, mode: fs.ModeSymlink}
+		}
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	info, err := d.Info()
+	if err == nil {
+		t[filepath.ToSlash(name)] = node{text: string(text), mode: info.Mode().Perm()}
+	}
+	return err
 }
 
 // write makes the files and links in a folder.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -162,5 +163,37 @@ func TestWrongBytes(t *testing.T) {
 		if n := wrongBytes(c.want, c.got); n != c.wrong {
 			t.Errorf("%q for %q: %d, not %d", c.got, c.want, n, c.wrong)
 		}
+	}
+}
+
+// TestReadTreeWhileFilesGo reads a folder in which a file comes and goes.
+func TestReadTreeWhileFilesGo(t *testing.T) {
+	dir := t.TempDir()
+	stays, goes := filepath.Join(dir, "stays"), filepath.Join(dir, "goes")
+	if err := os.WriteFile(stays, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	var other sync.WaitGroup
+	other.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				os.WriteFile(goes, nil, 0o644)
+				os.Remove(goes)
+			}
+		}
+	})
+	defer other.Wait()
+	defer close(over)
+	for range 1000 {
+		if found, err := readTree(dir); err != nil || found["stays"].text != "x" {
+			t.Fatalf("%v, %v", found, err)
+		}
+	}
+	if _, err := readTree(goes + "/none"); err == nil {
+		t.Error("a folder that is not there was read")
 	}
 }
