@@ -609,7 +609,6 @@ func TestNoWorker(t *testing.T) {
 // answer.
 func TestManyAtOnce(t *testing.T) {
 	p := newPool(t, nil)
-	stop := make(chan struct{})
 	killAny := func(r *rand.Rand) {
 		p.mu.Lock()
 		defer p.mu.Unlock() // its number is unique while it is in the pool
@@ -621,31 +620,23 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 	}
-	var killer sync.WaitGroup
-	killer.Go(func() {
-		r := rand.New(rand.NewPCG(3, 4))
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Duration(r.IntN(30)) * time.Millisecond):
-				killAny(r)
-			}
-		}
-	})
-	var right, wrong atomic.Int32
-	ask := func(times int) {
+	var right, died atomic.Int32
+	ask := func(times int, kill bool) {
 		var callers sync.WaitGroup
 		for i := range 4 {
 			callers.Go(func() {
+				r := rand.New(rand.NewPCG(3, uint64(i)))
 				body := bytes.Repeat([]byte{byte(i)}, 300_000)
 				for range times {
-					r, err := p.Do(t.Context(), Job{Op: "echo", Body: bytes.NewReader(body), Size: int64(len(body))})
+					if kill && r.IntN(2) == 0 {
+						killAny(r) // the others' jobs are under way
+					}
+					answer, err := p.Do(t.Context(), Job{Op: "echo", Body: bytes.NewReader(body), Size: int64(len(body))})
 					switch {
-					case err == nil && bytes.Equal(r.Blobs[0], body):
+					case err == nil && bytes.Equal(answer.Blobs[0], body):
 						right.Add(1)
 					case errors.Is(err, ErrDied):
-						wrong.Add(1)
+						died.Add(1)
 					default:
 						t.Errorf("%v", err)
 					}
@@ -654,12 +645,13 @@ func TestManyAtOnce(t *testing.T) {
 		}
 		callers.Wait()
 	}
-	ask(30)
-	close(stop)
-	killer.Wait()
-	t.Logf("%d right answers, %d workers died of their job", right.Load(), wrong.Load())
+	ask(30, true)
+	t.Logf("%d right answers, %d workers died of their job", right.Load(), died.Load())
+	if right.Load() == 0 || died.Load() == 0 {
+		t.Error("only one of both happened")
+	}
 	right.Store(0)
-	if ask(2); right.Load() != 8 {
+	if ask(2, false); right.Load() != 8 {
 		t.Errorf("%d right answers of 8, although nobody kills", right.Load())
 	}
 }
