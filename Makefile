@@ -33,8 +33,8 @@ FILES := poppler-data:/usr/share/poppler/cMap/Adobe-Japan1 developers-reference-
 
 # Packages whose code runs in several goroutines: make test tests those of the first line under the race
 # detector alone, with fewer rounds (internal/shortrun), and the others without it alone; make faults runs
-# all of them under it, in full. It has nothing to find in pure packages.
-ONLY_RACED := audit clipboard filelock history hooks lsp media/decoder owndir records save server server/schedule server/wire settings/follow state watch worker
+# all of them under it, in full. It has nothing to find in pure packages. Those that take longest come first.
+ONLY_RACED := worker lsp history save server hooks audit clipboard filelock media/decoder owndir records server/schedule server/wire settings/follow state watch
 RACED_PACKAGES := $(ONLY_RACED) fsys search settings tools
 
 # Scripts of what runs at the same time as something else (hooks, reminders, what a call waits for, batches,
@@ -44,7 +44,7 @@ RACED := TestScripts/^(hook_|reminder_|stuck_|settings_rule_taken|proto_(batch|c
 
 # Packages whose tests start many programs or take times: make test runs them last and two at a time,
 # the longest first.
-LONG := faults clienttest media/pdf bench release
+LONG := faults clienttest release media/pdf bench
 
 # Tests of faults that make test runs with nothing beside them: a decoder, which runs at a low priority,
 # can wait for a processor longer than it may take.
