@@ -92,7 +92,14 @@ func (p *process) documents() []*file {
 }
 
 // pending reports whether there is a text to send.
-func (p *process) pending() bool { return slices.ContainsFunc(p.documents(), (*file).pending) }
+func (p *process) pending() bool {
+	for _, f := range p.files {
+		if f.pending() {
+			return true
+		}
+	}
+	return false
+}
 
 // asText returns the bytes as the text of a document; nil for bytes that servers are not told
 // of.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/fsmcp/fsmcp/internal/phrase"
 )
@@ -18,18 +19,10 @@ const masked = "(a file)"
 // mask returns a function that takes the absolute names of files in these folders that the
 // caller may not read out of messages: a server reads every file of a project.
 func (c *Client) mask(folders []string) func(message string) string {
-	var literal, patterns []string
-	for _, folder := range folders {
-		literal = append(literal, regexp.QuoteMeta(folder))
-	}
-	for _, quote := range []string{`"`, "'", "`", ""} { // a bare name ends before what seldom is in names
-		end := cmp.Or(quote, "\"'`<>()\\[\\]{},;:* \t\r\n")
-		patterns = append(patterns, quote+"(?:"+strings.Join(literal, "|")+")(?:[^"+end+"]*[^."+end+"])?")
-	}
-	names := regexp.MustCompile(strings.Join(patterns, "|"))
+	names := sync.OnceValue(func() *regexp.Regexp { return namesIn(folders) })
 	readable := make(map[string]bool)
 	return func(message string) string {
-		return names.ReplaceAllStringFunc(phrase.Head(message, 8*maxWords), func(found string) string {
+		return names().ReplaceAllStringFunc(phrase.Head(message, 8*maxWords), func(found string) string {
 			name := strings.TrimLeft(found, "\"'`")
 			if _, known := readable[name]; !known && len(readable) < maxMasked {
 				readable[name] = c.o.Readable(name)
@@ -40,4 +33,16 @@ func (c *Client) mask(folders []string) func(message string) string {
 			return strings.TrimSuffix(found, name) + masked
 		})
 	}
+}
+
+// namesIn matches the names of files in folders, each with the quote before it: such a name ends
+// at the next one, a bare name before what seldom is in names.
+func namesIn(folders []string) *regexp.Regexp {
+	roots := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(folders, "\x00")), "\x00", "|")
+	var patterns []string
+	for _, quote := range []string{`"`, "'", "`", ""} {
+		end := cmp.Or(quote, "\"'`<>()\\[\\]{},;:* \t\r\n")
+		patterns = append(patterns, quote+"(?:"+roots+")(?:[^"+end+"]*[^."+end+"])?")
+	}
+	return regexp.MustCompile(strings.Join(patterns, "|"))
 }

@@ -18,9 +18,7 @@ const capabilities = `{
 "publishDiagnostics":{"versionSupport":true,"relatedInformation":false,"codeDescriptionSupport":false}}}`
 
 // syncOptions say what a server wants to hear of a document.
-type syncOptions struct {
-	changes, saves, textOfSaves bool
-}
+type syncOptions struct{ changes, saves, textOfSaves bool }
 
 // syncOf reads the capability textDocumentSync, which holds the options, or only the number of
 // their member change.

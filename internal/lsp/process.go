@@ -172,6 +172,7 @@ func (r *run) greet() {
 	}
 	if err := r.conn.Call(ctx, "initialize", params, &result); err != nil {
 		r.end(fmt.Errorf("initialize: %w", err))
+		return
 	}
 	r.sync = syncOf(result.Capabilities.TextDocumentSync)
 	r.notify("initialized", object{})
