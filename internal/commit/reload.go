@@ -82,8 +82,7 @@ func (m *applied) forget(format string, a ...any) {
 	m.Note("(" + fmt.Sprintf(format, a...) + ")")
 }
 
-// lose is forget, and nothing is known of the file any more: the answer gives neither the
-// hash nor the size of what the call had made.
+// lose is forget; the answer does not give the hash and size of what the call had made either.
 func (m *applied) lose(format string, a ...any) {
 	m.Facts.Hash, m.Facts.Size = state.Sum{}, nil
 	m.forget(format, a...)

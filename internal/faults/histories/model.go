@@ -204,7 +204,7 @@ func (m *model) make(s state, st step) []state {
 	f := &s.files[max(0, m.name(st.Name))]
 	switch st.Kind {
 	case Read:
-		if !slices.Contains(m.opened(s, f.file, st), file{true, st.Text}) {
+		if !slices.Contains(m.mayRead(s, f.file, st), file{true, st.Text}) {
 			return nil
 		}
 	case Look:
@@ -228,9 +228,9 @@ func (m *model) make(s state, st step) []state {
 	return []state{s}
 }
 
-// opened returns the files that a step may read: the one at its name, and if that goes while the
+// mayRead returns the files that a step may read: the one at its name, and if that goes while the
 // step runs, those where it may be by then.
-func (m *model) opened(s state, f file, st step) []file {
+func (m *model) mayRead(s state, f file, st step) []file {
 	all := []file{f}
 	if m.misses.has(st.index) {
 		for _, other := range s.files {
@@ -385,7 +385,7 @@ func (m *model) refused(s state, st step) []state {
 			return nil
 		}
 	}
-	if len(st.Rows) > 0 && !slices.ContainsFunc(m.opened(s, f, st), func(f file) bool { return f.there && m.answers(f, st) }) {
+	if len(st.Rows) > 0 && !slices.ContainsFunc(m.mayRead(s, f, st), func(f file) bool { return f.there && m.answers(f, st) }) {
 		return nil
 	}
 	m.learn(&s, st)
