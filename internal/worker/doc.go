@@ -6,7 +6,8 @@
 // whatever its process does: die, hang, stop, take too much memory, or write something
 // else than messages; and whatever the disk does that the job's body comes from. It kills a
 // misbehaving process with everything that it started, and only its one job fails. A
-// process that died between two jobs costs nothing.
+// process that died between two jobs costs nothing. On Linux the time for which a process
+// waits for a processor does not count, up to three deadlines in all.
 //
 // The worker's side promises that it ends with its parent, leaves no core file, stays
 // within its CPU time, and, on Linux, lets other processes run first. While calls come,

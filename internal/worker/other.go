@@ -9,8 +9,11 @@ func Confine() {}
 
 func extendTime() {}
 
-// usage is not available on this system: the worker's own limits apply.
-func usage(int) (resident int64, stopped, ok bool) { return 0, false, false }
+// usageOf is not available on this system: the worker's own limits apply.
+func usageOf(int) (usage, bool) { return usage{}, false }
+
+// isRunnable reports false: on this system the time for which a worker waits counts.
+func isRunnable(int) bool { return false }
 
 // cpuSet is empty: on this system threads cannot be bound to processors.
 type cpuSet struct{}

@@ -20,7 +20,8 @@ type Options struct {
 	Env []string
 	// Size bounds the number of workers.
 	Size int
-	// Deadline bounds a job that has no deadline of its own.
+	// Deadline bounds a job that has no deadline of its own. On Linux the time for which the
+	// worker waits for a processor does not count, up to three times the deadline in all.
 	Deadline time.Duration
 	// Memory bounds a worker's resident memory in bytes, on systems that report it. On
 	// Windows twice as many bounds the memory that the system has promised to it.
@@ -49,7 +50,8 @@ const (
 	// leaveWithin bounds the time in which a worker ends by itself.
 	leaveWithin = time.Second
 	// jobTime bounds the CPU time of one job, all threads together, in seconds. It is more
-	// than any deadline allows, and bounds a worker whose parent is dead.
+	// than any deadline allows: a job that waits for a processor uses none. It bounds a
+	// worker whose parent is dead.
 	jobTime = 300
 )
 

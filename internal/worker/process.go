@@ -81,7 +81,8 @@ func limits(memory int64) procgroup.Limits {
 func (w *process) watch(ctx context.Context, answered <-chan answer, deadline time.Duration, memory int64) (answer, error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	var took time.Duration
+	var c clock
+	looks, runnable := 0, false
 	still, last := 0, time.Now()
 	for {
 		select {
@@ -92,15 +93,19 @@ func (w *process) watch(ctx context.Context, answered <-chan answer, deadline ti
 		case <-tick.C:
 		}
 		now := time.Now()
-		took, last = took+min(now.Sub(last), maxTick), now
-		resident, stopped, ok := usage(w.cmd.Process.Pid)
-		if still++; !stopped {
+		u, ok := usageOf(w.cmd.Process.Pid)
+		if looks++; looks%threadsEvery == 0 {
+			runnable = isRunnable(w.cmd.Process.Pid)
+		}
+		c.add(min(now.Sub(last), maxTick), u.cpu, runnable)
+		last = now
+		if still++; !u.stopped {
 			still = 0
 		}
 		switch {
-		case took >= deadline:
+		case c.over(deadline):
 			return answer{}, ErrDeadline
-		case ok && memory > 0 && resident > memory:
+		case ok && memory > 0 && u.resident > memory:
 			return answer{}, ErrMemory
 		case time.Duration(still)*watchEvery >= stoppedFor:
 			return answer{}, ErrStopped

@@ -3,25 +3,52 @@ package worker
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 )
 
-// usage returns a process's resident memory in bytes, and whether it is stopped; ok is
-// false if that cannot be read.
-func usage(pid int) (resident int64, stopped, ok bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, false, false
-	}
-	// The name, in brackets, may hold anything.
-	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+// usageOf returns what a process uses; ok is false if that cannot be read.
+func usageOf(pid int) (u usage, ok bool) {
+	fields := stat("/proc/" + strconv.Itoa(pid))
 	if len(fields) < 22 {
-		return 0, false, false
+		return usage{}, false
 	}
-	pages, err := strconv.ParseInt(string(fields[21]), 10, 64)
+	var numbers [3]int64
+	for i, at := range []int{11, 12, 21} { // user and system time, resident pages
+		n, err := strconv.ParseInt(string(fields[at]), 10, 64)
+		if err != nil {
+			return usage{}, false
+		}
+		numbers[i] = n
+	}
+	const clockTick = time.Second / 100 // for programs, on every processor that Go knows
 	state := string(fields[0])
-	return pages * int64(os.Getpagesize()), state == "T" || state == "t", err == nil
+	return usage{
+		resident: numbers[2] * int64(os.Getpagesize()),
+		cpu:      time.Duration(numbers[0]+numbers[1]) * clockTick,
+		stopped:  state == "T" || state == "t",
+	}, true
+}
+
+// isRunnable reports whether a thread of a process runs or waits for a processor.
+func isRunnable(pid int) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	return slices.ContainsFunc(threads(pid), func(id int) bool {
+		fields := stat(dir + strconv.Itoa(id))
+		return len(fields) > 0 && string(fields[0]) == "R"
+	})
+}
+
+// stat returns what the kernel tells of a process or thread behind its name, the state first
+// (source: proc_pid_stat(5)).
+func stat(dir string) [][]byte {
+	b, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return nil
+	}
+	return bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // the name may hold anything
 }
 
 // forbidden reports whether the kernel ended a process for a system call.

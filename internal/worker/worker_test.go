@@ -48,6 +48,16 @@ func TestMain(m *testing.M) {
 // crowd is the number of threads of a job of that name.
 const crowd = 12
 
+// workTime is the processor time that a job "work" takes.
+const workTime = 300 * time.Millisecond
+
+// processorTime returns the processor time of this process.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 // play does what a job says.
 func play(t Task) (HandlerResult, error) {
 	switch t.Op {
@@ -67,6 +77,10 @@ func play(t Task) (HandlerResult, error) {
 		for i := uint8(0); ; i++ {
 			_ = i
 		}
+	case "work": // needs some processor time
+		for begin := processorTime(); processorTime()-begin < workTime; {
+		}
+		return HandlerResult{Value: 1}, nil
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		time.Sleep(time.Hour)
