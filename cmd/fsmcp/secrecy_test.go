@@ -17,16 +17,16 @@ import (
 	"github.com/fsmcp/fsmcp/internal/mcptest"
 )
 
-// ways returns calls of every tool on a name, well formed and not. text is content that
-// the file may hold.
-func ways(path, text string) []struct {
+// way is a call of a tool.
+type way struct {
 	tool string
 	args map[string]any
-} {
-	return []struct {
-		tool string
-		args map[string]any
-	}{
+}
+
+// ways returns calls of the default tools on a name, well formed and not. text is content that
+// the file may hold.
+func ways(path, text string) []way {
+	return []way{
 		{"Read", map[string]any{"file_path": path}},
 		{"Read", map[string]any{"file_path": path, "offset": 2, "limit": 1}},
 		{"Read", map[string]any{"file_path": path, "offset": 1, "limit": 1, "column": 3}},
@@ -42,6 +42,30 @@ func ways(path, text string) []struct {
 		{"NotebookEdit", map[string]any{"notebook_path": path, "cell_id": "a", "new_source": "x"}},
 		{"NotebookEdit", map[string]any{"notebook_path": path, "cell_id": "cell-0", "new_source": "", "edit_mode": "delete"}},
 		{"NotebookEdit", map[string]any{"notebook_path": path, "new_source": "x", "cell_type": "code", "edit_mode": "insert"}},
+	}
+}
+
+// furtherWays returns calls of the other tools on a name. plain is a file that may be changed.
+func furtherWays(path, plain string) []way {
+	one := func(old string) map[string]any {
+		return map[string]any{"edits": []any{map[string]any{"file_path": path, "old_string": old, "new_string": "x"}}}
+	}
+	return []way{
+		{"MultiEdit", one("CANARY")},
+		{"MultiEdit", one("")},
+		{"Move", map[string]any{"from": path, "to": plain + ".new"}},
+		{"Move", map[string]any{"from": path + "/", "to": plain + ".new"}},
+		{"Move", map[string]any{"from": path, "to": plain}},
+		{"Move", map[string]any{"from": path, "to": plain + ".new", "copy": true}},
+		{"Move", map[string]any{"from": plain, "to": path}},
+		{"Move", map[string]any{"from": plain, "to": path + "/"}},
+		{"Move", map[string]any{"from": plain + ".none", "to": path}},
+		{"Move", map[string]any{"moves": []any{map[string]any{"from": path, "to": plain + ".new"}, map[string]any{"from": plain + ".new", "to": plain + ".next"}}}},
+		{"Delete", map[string]any{"paths": []any{path}}},
+		{"Delete", map[string]any{"paths": []any{path + "/"}}},
+		{"Delete", map[string]any{"paths": []any{path, plain + ".none"}, "recursive": true}},
+		{"Glob", map[string]any{"pattern": "*", "path": path}},
+		{"Grep", map[string]any{"pattern": "CANARY", "path": path}},
 	}
 }
 
@@ -104,14 +128,15 @@ func TestDeniedThereOrNot(t *testing.T) {
 			for i, w := range c.words {
 				c.words[i] = strings.Replace(w, "OUTSIDE", f.outside, 1)
 			}
-			f.serve(c.words...)
+			plain := f.put("plain.txt", "plain\n")
+			f.serve(append(c.words, "--tools", "all")...)
 			first := map[int]string{}
 			for _, name := range names {
-				for i, w := range ways(dir+"/"+name, canary) {
+				for i, w := range append(ways(dir+"/"+name, canary), furtherWays(dir+"/"+name, plain)...) {
 					got := normal(f.call(w.tool, w.args), dir+"/"+name)
 					if first[i] == "" {
 						first[i] = got
-						if !strings.Contains(got, `"fsmcp/error":"denied"`) && !strings.Contains(got, `"bad_argument"`) {
+						if i < len(ways("", "")) && !strings.Contains(got, `"fsmcp/error":"denied"`) && !strings.Contains(got, `"bad_argument"`) {
 							t.Errorf("%s %v of what is not there: %s", w.tool, w.args, got)
 						}
 					}

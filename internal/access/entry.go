@@ -18,9 +18,9 @@ type Exists func(name string) bool
 
 // Entry resolves and authorizes a name itself: a link at its last step is not followed. What
 // it decides is decided as Read and as the operation, and the stricter verdict holds; a Read
-// alone decides on the source of a copy. A question is in the file, if Read takes none, else
-// a *ConsentError. The error is also a *DeniedError, *DeviceError, *SpecialError or that of
-// Resolve.
+// alone decides on the source of a copy. A question is in the file, which is Hidden if a Read
+// takes one. The error is a *DeniedError, *DeviceError, *SpecialError or that of Resolve. If the
+// file would be Hidden, a *ConsentError replaces that of Resolve.
 func (c *Checker) Entry(r Request, there Exists) (*AllowedFile, error) {
 	if fsys.RefusedByName(r.Path) {
 		return nil, &DeviceError{r.Path}
@@ -42,9 +42,11 @@ func (c *Checker) Entry(r Request, there Exists) (*AllowedFile, error) {
 		d = strictest(c, r, t.Names, there)
 	}
 	d.Decision = hardLinks{c, t}.decide(d, began, r)
-	f, refused := entryBy(c, d, r, t)
-	if refused == nil {
-		refused = err
+	f, refused := entryBy(c, d, r, t, there)
+	if refused == nil && err != nil {
+		if refused = err; f.Hidden {
+			refused = f.Question
+		}
 	}
 	if refused != nil {
 		t.Close()
@@ -62,7 +64,7 @@ func (r Request) resolveEntry(by *fsys.Resolver) (*fsys.Target, error) {
 }
 
 // entryBy returns the file that a decision lets through, or the error that it comes to.
-func entryBy(c *Checker, d Decision, r Request, t *fsys.Target) (*AllowedFile, error) {
+func entryBy(c *Checker, d Decision, r Request, t *fsys.Target, there Exists) (*AllowedFile, error) {
 	if c.Folders != nil {
 		if err := unserved(c.Folders(), r.Path.String(), t); err != nil {
 			return nil, err
@@ -77,6 +79,7 @@ func entryBy(c *Checker, d Decision, r Request, t *fsys.Target) (*AllowedFile, e
 	f := &AllowedFile{Target: t, Op: r.Op}
 	if d.Verdict == perm.Ask {
 		f.Question = &ConsentError{Decision: d, Resolved: t.Path}
+		f.Hidden = d.Policy.DecideGranted(perm.Read, d.Names, there, entryGrants{&r}).Verdict != perm.Allow
 	}
 	return f, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,10 +74,12 @@ type nameStep struct {
 	kind     fsys.Kind           // of what is moved, as earlier steps leave it
 	stamp    fsys.Stamp
 	virtual  bool // an earlier step makes it
-	below    access.Below
-	links    int  // other hard links
-	begun    bool // the audit log has it
-	made     bool
+	// asked is the question that comes before more is known of the step; nil: none does.
+	asked *access.ConsentError
+	below access.Below
+	links int  // other hard links
+	begun bool // the audit log has it
+	made  bool
 }
 
 // ChangeNames makes the changes of a call: work all of them out, ask once, run the hooks
@@ -154,15 +157,21 @@ func (n *naming) tool() string {
 }
 
 // open resolves and decides on a name, on the tree that earlier steps leave if there knows it.
+// A *access.DeniedError and a *access.ConsentError are not worded yet.
 func (n *naming) open(op perm.Op, path fsys.Path, there access.Exists) (*access.AllowedFile, error) {
 	r := n.call.Request(op, path)
 	r.Folders = n.folders
 	f, err := n.by.Opener.Access.Entry(r, there)
-	if err != nil {
-		return nil, n.by.Opener.Refusal(op, err)
+	switch {
+	case err == nil:
+		return f, nil
+	case isDenied(err) || errors.As(err, new(*access.ConsentError)):
+		return nil, err
 	}
-	return f, nil
+	return nil, n.by.Opener.Refusal(op, err)
 }
+
+func isDenied(err error) bool { return errors.As(err, new(*access.DeniedError)) }
 
 // resolveTogether has open resolve each folder once, until the function that it returns is
 // called.
@@ -197,10 +206,11 @@ func (n *naming) workOut(ctx context.Context) toolcall.Outcome {
 		if err := ctx.Err(); err != nil {
 			return toolcall.Failed(err)
 		}
-		s := &nameStep{NameStep: n.Steps[i]}
+		s := &nameStep{NameStep: n.Steps[i], toPath: n.Steps[i].To}
 		n.steps = append(n.steps, s)
 		if out := n.step(ctx, s); out.Err != nil {
-			failed = append(failed, failedStep{s, out})
+			errors.As(out.Err, &s.asked)
+			failed = append(failed, failedStep{s, isDenied(out.Err), out})
 			continue
 		}
 		change := treeChange{from: s.from.Path, copied: n.Operation == history.OpCopy}
@@ -212,21 +222,39 @@ func (n *naming) workOut(ctx context.Context) toolcall.Outcome {
 	if policy == n.by.Opener.Access.Policy() {
 		n.policy = policy
 	}
+	if len(failed) > 0 && hidden(n) {
+		// Of such names only a denial tells nothing that is on the disk.
+		failed = slices.DeleteFunc(failed, func(f failedStep) bool { return !f.denied })
+		if len(failed) == 0 {
+			return consentFirst(n)
+		}
+	}
 	if len(failed) == 0 {
 		return toolcall.Outcome{}
 	}
 	return n.refused(failed)
 }
 
+// hidden reports whether a Read of a name of the call takes a question.
+func hidden(n *naming) bool {
+	return slices.ContainsFunc(n.steps, func(s *nameStep) bool {
+		return s.asked != nil || s.from != nil && s.from.Hidden || s.to != nil && s.to.Hidden
+	})
+}
+
 // failedStep is a step that cannot be made.
 type failedStep struct {
 	*nameStep
-	out toolcall.Outcome
+	denied bool // by the rules, whatever is there
+	out    toolcall.Outcome
 }
 
 // refused refuses a call if some of its steps cannot be made, in the words for the first one,
 // with a line for each of the others.
 func (n *naming) refused(failed []failedStep) toolcall.Outcome {
+	for i := range failed {
+		failed[i].out.Err = n.by.Opener.Refusal(n.op(), failed[i].out.Err)
+	}
 	out := failed[0].out
 	first := refusal.Of(failed[0].From.String(), out.Err)
 	entries := make([]toolcall.FailedEntry, len(failed))
@@ -342,7 +370,10 @@ func (n *naming) stays(f *access.AllowedFile) error {
 // newName works out the new name, and refuses one that is taken.
 func (n *naming) newName(s *nameStep) error {
 	if err := n.openNew(s); err != nil {
-		return err
+		if isDenied(err) || errors.As(err, new(*access.ConsentError)) {
+			return err
+		}
+		return refusal.Of(s.toPath.String(), err)
 	}
 	from, to := fsys.InSentence(s.From.String()), fsys.InSentence(s.toPath.String())
 	switch {
@@ -365,12 +396,14 @@ func (n *naming) newName(s *nameStep) error {
 
 // openNew opens the new name of a step: what was asked for, or a name in it if it is a folder.
 func (n *naming) openNew(s *nameStep) (err error) {
-	s.toPath = s.To
 	into := s.Into || s.To.TrailingSlash()
 	if !into {
 		s.to, err = n.open(perm.Move, s.To, n.there)
 		if err == nil && isFree(n, s.to) {
 			return nil // the most usual case, which takes one look
+		}
+		if err == nil && s.to.Hidden {
+			return s.to.Question
 		}
 		if err == nil {
 			s.to.Close()
@@ -499,9 +532,9 @@ func (n *naming) belowOf(s *nameStep, f *access.AllowedFile) (access.Below, erro
 	return b, err
 }
 
-// needsConsent refuses a call that needs the user's consent, with one question for all of it.
-func (n *naming) needsConsent(ctx context.Context) toolcall.Outcome {
-	m := toolcall.ManyNames{Once: n.Operation == history.OpDelete}
+// questions returns the questions about the names of the call.
+func questions(n *naming) toolcall.ManyNames {
+	m := toolcall.ManyNames{Once: n.Operation == history.OpDelete, Hidden: hidden(n)}
 	note := func(q *access.ConsentError) {
 		if q == nil {
 			return
@@ -511,13 +544,31 @@ func (n *naming) needsConsent(ctx context.Context) toolcall.Outcome {
 		}
 		m.Permissions = append(m.Permissions, toolcall.Permission{Op: q.Op, Path: q.Resolved})
 	}
+	for _, s := range n.steps {
+		for _, f := range []*access.AllowedFile{s.from, s.to} {
+			if f != nil {
+				note(f.Question)
+			}
+		}
+		note(s.asked)
+		note(s.below.Question)
+	}
+	return m
+}
+
+// consentFirst refuses a call that cannot be made, by the question about its names: without
+// consent the caller does not learn what is there.
+func consentFirst(n *naming) toolcall.Outcome {
+	m := questions(n)
+	m.What = n.intent()
+	return toolcall.NeedConsentToMany(m, n.by.Opener.SettingsFile(), nil)
+}
+
+// needsConsent refuses a call that needs the user's consent, with one question for all of it.
+func (n *naming) needsConsent(ctx context.Context) toolcall.Outcome {
+	m := questions(n)
 	unspelt := 0
 	for _, s := range n.steps {
-		note(s.from.Question)
-		if s.to != nil {
-			note(s.to.Question)
-		}
-		note(s.below.Question)
 		if !s.Spelt {
 			unspelt++
 		}
@@ -588,7 +639,7 @@ func things(n int) string { return phrase.Thousands(n) + " files and folders" }
 // line names what a step changes.
 func (n *naming) line(s *nameStep) string {
 	line := fsys.InSentence(s.From.String())
-	if s.to != nil {
+	if n.Operation != history.OpDelete {
 		line += " to " + fsys.InSentence(s.toPath.String())
 	}
 	if s.kind == fsys.Directory && (len(s.below.Files) > 0 || s.below.Folders > 0) {

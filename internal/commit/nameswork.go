@@ -69,7 +69,7 @@ func (n *nameMaker) late(ctx context.Context) error {
 func (n *nameMaker) openAgain(op perm.Op, path fsys.Path, was string) (*access.AllowedFile, error) {
 	f, err := n.open(op, path, nil)
 	if err != nil {
-		return nil, err
+		return nil, n.by.Opener.Refusal(op, err)
 	}
 	switch {
 	case f.Question != nil: // the rules have changed, or what earlier steps have made asks

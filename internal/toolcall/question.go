@@ -121,6 +121,8 @@ type ManyNames struct {
 	// Permissions list the operations that consent is bound to.
 	Permissions []Permission
 	Once        bool
+	// Hidden keeps Why from the caller: it would tell what is there.
+	Hidden bool
 }
 
 // NeedConsentToMany refuses a call that names many files and needs consent, and words the one
@@ -136,6 +138,9 @@ func NeedConsentToMany(m ManyNames, settingsFile string, refused error) Outcome 
 	slices.SortFunc(all, comparePermissions)
 	all = slices.Compact(all)
 	q := &Question{Message: m.What + "\n" + rule, Rule: rule, Path: all[0].Path, op: all[0].Op, further: all, Once: m.Once}
+	if m.Hidden {
+		q.Rule = refusal.Because(m.First.Decision)
+	}
 	for _, p := range all {
 		q.Names = append(q.Names, p.Path)
 	}
