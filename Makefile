@@ -123,9 +123,9 @@ NOT_QUICK := cmd/fsmcp $(LONG:%=internal/%)
 # Tests of the other packages that take longest: "make quick" leaves them out.
 SLOW = $(shell grep -v '^\#' .ci/slow)
 
-quick: ## after each change: vet, most unit tests, smaller, and the scripts that start one program, under a minute once things are built
+quick: ## after each change: vet, most unit tests, smaller, and the scripts that start one program or stand for their topic, under a minute once things are built
 	@$(MAKE) --no-print-directory -j 3 -O quick-scripts quick-units quick-vet
-	@echo "quick: !!! NOT TESTED: $(NOT_QUICK:cmd/fsmcp=cmd/fsmcp but for scripts that start one program,), $(words $(SLOW)) slow tests (.ci/slow), the race detector, other systems (make test) !!!"
+	@echo "quick: !!! NOT TESTED: $(NOT_QUICK:cmd/fsmcp=cmd/fsmcp but for scripts that start one program or stand for their topic,), $(words $(SLOW)) slow tests (.ci/slow), the race detector, other systems (make test) !!!"
 
 quick-scripts:
 	@FSMCP_QUICK=1 $(GO) test -short -v -vet=off -run TestScripts ./cmd/fsmcp | .ci/loud

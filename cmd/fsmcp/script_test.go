@@ -67,8 +67,8 @@ func scriptFiles(t *testing.T) []string {
 		return files
 	}
 	all = len(files)
-	files = slices.DeleteFunc(files, func(name string) bool { return !isQuick(t, name) })
-	t.Logf("!!! SHORT: %d of %d scripts are NOT TESTED: those that start more than one program, or take long; make test runs all, go test -run TestScripts/NAME ./cmd/fsmcp one !!!", all-len(files), all)
+	files = quickScripts(t, files)
+	t.Logf("!!! SHORT: %d of %d scripts are NOT TESTED: those that start more than one program, but for one of each topic, or take long; make test runs all, go test -run TestScripts/NAME ./cmd/fsmcp one !!!", all-len(files), all)
 	return files
 }
 
@@ -80,15 +80,37 @@ var startsAProgram = regexp.MustCompile(`(?m)^(\[[^\]]*\] )*(! )?(serve|restart|
 // systems, leaves out fewer scripts.
 func quick() bool { return os.Getenv("FSMCP_QUICK") != "" }
 
-// isQuick reports whether make quick runs a script: it starts one program at most, since a
-// script takes as long as the programs that it starts, and does not skip itself in a short run.
-func isQuick(t *testing.T, file string) bool {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+// quickScripts returns the scripts that make quick runs: those that start one program at most, since
+// a script takes as long as the programs that it starts, and of each other topic the first that
+// starts fewest. The topic is the first word of a name. Left out are scripts that skip themselves in
+// a short run, and topics for which PDFium would be compiled.
+func quickScripts(t *testing.T, files []string) (quick []string) {
+	others := map[string]string{} // the script of a topic that starts fewest
+	fewest := map[string]int{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, _, _ := strings.Cut(string(b), "\n-- ") // the files that it needs follow
+		if strings.Contains(script, "\n[short] skip") || strings.Contains(script, "\n[quick] skip") {
+			continue
+		}
+		topic, _, _ := strings.Cut(scriptName(file), "_")
+		starts := len(startsAProgram.FindAllString(script, -1))
+		if n, ok := fewest[topic]; (!ok || starts < n) && !strings.Contains(script, "\nmedia\n") {
+			fewest[topic], others[topic] = starts, file
+		}
+		if starts < 2 {
+			quick = append(quick, file)
+		}
 	}
-	script, _, _ := strings.Cut(string(b), "\n-- ") // the files that it needs follow
-	return len(startsAProgram.FindAllString(script, 2)) < 2 && !strings.Contains(script, "\n[short] skip") && !strings.Contains(script, "\n[quick] skip")
+	for topic, n := range fewest {
+		if n > 1 {
+			quick = append(quick, others[topic])
+		}
+	}
+	return quick
 }
 
 func scriptName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
