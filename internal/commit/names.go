@@ -73,13 +73,12 @@ type nameStep struct {
 	toPath   fsys.Path           // the new name itself
 	kind     fsys.Kind           // of what is moved, as earlier steps leave it
 	stamp    fsys.Stamp
-	virtual  bool // an earlier step makes it
-	// asked is the question that comes before more is known of the step; nil: none does.
-	asked *access.ConsentError
-	below access.Below
-	links int  // other hard links
-	begun bool // the audit log has it
-	made  bool
+	virtual  bool                 // an earlier step makes it
+	asked    *access.ConsentError // the question that comes before the caller learns why the step cannot be made
+	below    access.Below
+	links    int  // other hard links
+	begun    bool // the audit log has it
+	made     bool
 }
 
 // ChangeNames makes the changes of a call: work all of them out, ask once, run the hooks
@@ -162,16 +161,16 @@ func (n *naming) open(op perm.Op, path fsys.Path, there access.Exists) (*access.
 	r := n.call.Request(op, path)
 	r.Folders = n.folders
 	f, err := n.by.Opener.Access.Entry(r, there)
-	switch {
-	case err == nil:
-		return f, nil
-	case isDenied(err) || errors.As(err, new(*access.ConsentError)):
-		return nil, err
+	if err != nil && !isByRules(err) {
+		err = n.by.Opener.Refusal(op, err)
 	}
-	return nil, n.by.Opener.Refusal(op, err)
+	return f, err
 }
 
 func isDenied(err error) bool { return errors.As(err, new(*access.DeniedError)) }
+
+// isByRules reports whether an error is a denial or a question.
+func isByRules(err error) bool { return isDenied(err) || errors.As(err, new(*access.ConsentError)) }
 
 // resolveTogether has open resolve each folder once, until the function that it returns is
 // called.
@@ -369,10 +368,9 @@ func (n *naming) stays(f *access.AllowedFile) error {
 
 // newName works out the new name, and refuses one that is taken.
 func (n *naming) newName(s *nameStep) error {
-	if err := n.openNew(s); err != nil {
-		if isDenied(err) || errors.As(err, new(*access.ConsentError)) {
-			return err
-		}
+	if err := n.openNew(s); isByRules(err) {
+		return err
+	} else if err != nil {
 		return refusal.Of(s.toPath.String(), err)
 	}
 	from, to := fsys.InSentence(s.From.String()), fsys.InSentence(s.toPath.String())
