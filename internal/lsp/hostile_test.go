@@ -3,6 +3,7 @@ package lsp
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -245,6 +246,30 @@ func TestOutputThatIsNoMessage(t *testing.T) {
 				t.Error("the server is not used again")
 			}
 		})
+	}
+}
+
+// A server that ends within a message has ended by itself: it has not broken the protocol.
+func TestEndWithinAMessage(t *testing.T) {
+	const whole = "Content-Length: 2\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n{}"
+	read := func(sent string) error {
+		out := struct {
+			io.Reader
+			io.Closer
+		}{Reader: strings.NewReader(sent)}
+		_, err := newStream(&program{out: out}, func(error) {}).body()
+		return err
+	}
+	for size := range len(whole) {
+		if err := read(whole[:size]); err != errGone {
+			t.Errorf("%q: %v", whole[:size], err)
+		}
+		if err := read("starting up\n" + whole[:size]); err != errNoMessage {
+			t.Errorf("%q after a log line: %v", whole[:size], err)
+		}
+	}
+	if err := read(whole); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -37,6 +37,7 @@ type stream struct {
 	in    io.WriteCloser
 	out   io.ReadCloser
 	ahead *io.LimitedReader // what may be read of out
+	ended bool              // nothing more comes from out
 	text  *bufio.Reader     // reads from ahead
 	end   context.CancelCauseFunc
 
@@ -49,8 +50,19 @@ type stream struct {
 
 // newStream returns a stream that calls end once nothing more can be sent or received.
 func newStream(p *program, end context.CancelCauseFunc) *stream {
-	ahead := &io.LimitedReader{R: p.out}
-	return &stream{in: p.in, out: p.out, ahead: ahead, text: bufio.NewReader(ahead), end: end, queue: make(chan []byte, maxMessages)}
+	s := &stream{in: p.in, out: p.out, end: end, queue: make(chan []byte, maxMessages)}
+	s.ahead = &io.LimitedReader{R: output{s}}
+	s.text = bufio.NewReader(s.ahead)
+	return s
+}
+
+// output reads a stream's out, and notes its end.
+type output struct{ *stream }
+
+func (o output) Read(b []byte) (n int, err error) {
+	n, err = o.out.Read(b)
+	o.ended = o.ended || err != nil
+	return n, err
 }
 
 // WriteObject implements jsonrpc2.ObjectStream.
@@ -134,7 +146,10 @@ func (s *stream) header() (size int, err error) {
 	}
 	headers, err := textproto.NewReader(s.text).ReadMIMEHeader()
 	length, errLength := strconv.ParseUint(headers.Get("Content-Length"), 10, 31)
-	if err != nil || errLength != nil {
+	switch {
+	case err != nil && s.ended: // in the middle of a header
+		return 0, errGone
+	case err != nil || errLength != nil:
 		return 0, errNoMessage
 	}
 	return int(length), nil
