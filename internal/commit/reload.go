@@ -120,6 +120,7 @@ func (w *committing) reloadAfterHooks(ctx context.Context, s *toolcall.Target, m
 	switch {
 	case errors.As(err, &large):
 		m.lose("The user's hooks changed the file after this: it has %s now. Read it before you go on.", phrase.Bytes(large.Size))
+		m.Facts.Size = &large.Size
 		return
 	case err != nil:
 		m.lose("After the user's hooks the file could not be read: read it before you go on.")

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/hooks"
 	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/phrase"
 	"github.com/fsmcp/fsmcp/internal/refusal"
 	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/state"
@@ -586,6 +587,25 @@ func TestHooksOfABigFile(t *testing.T) {
 	}
 	holds(t, b.ok(&EditArgs{FilePath: p, OldString: "00000011 y", NewString: "00000011 z"}), "too large to show")
 	b.fails(7, refusal.SlugModified, &EditArgs{FilePath: p, OldString: "00000010 x", NewString: "y"})
+}
+
+// A file that hooks have made too large to be read again has the size that the answer names.
+func TestHooksThatMakeAFileTooLarge(t *testing.T) {
+	b, s := hooked(t)
+	for name, size := range map[string]int64{"just.txt": state.InMemory + 1, "far.txt": 3 * state.InMemory} {
+		p := b.path(name)
+		s.after = func(commit.Edited) []hooks.Report {
+			if err := os.Truncate(p, size); err != nil { // a hole, which takes no room
+				t.Error(err)
+			}
+			return nil
+		}
+		r := b.run(&WriteArgs{FilePath: p, Content: "a\n"})
+		holds(t, r.Blocks[0].Text, fmt.Sprintf("it has %s now", phrase.Bytes(size)))
+		if f := r.Facts; r.IsError || f.Size == nil || *f.Size != size || f.Hash != (state.Sum{}) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
 }
 
 // Of large texts only the bounds of what differs are looked for.
