@@ -103,9 +103,8 @@ func (c *Conversation) compareBytes(t *fsys.Target, f follower, rec state.Record
 	if same && f.reported == nil {
 		return m, nothing
 	}
-	base := rec.ID()
-	was := reportedState{base: base, text: rec.Text, whole: true}
-	reported := f.reported != nil && f.reported.base == base
+	was := reportedState{text: rec.Text, whole: true}
+	reported := f.reported != nil && f.reported.base == rec.ID()
 	if reported {
 		if was = *f.reported; was.text == nil {
 			was.text, was.whole = rec.Text, true
@@ -128,7 +127,7 @@ func (c *Conversation) compareBytes(t *fsys.Target, f follower, rec state.Record
 		c.update(t.Path, func(f *follower) { f.proof = proof })
 		return m, nothing
 	}
-	m = reminder{path: t.Path, why: whyChanged(now.stamp.Size), proof: proof, now: reportedState{base: base, sum: now.sum}}
+	m = reminder{path: t.Path, why: whyChanged(now.stamp.Size), proof: proof, now: reportedState{base: rec.ID(), sum: now.sum}}
 	if now.same {
 		m.why = "is again as it was when it was read"
 	}
@@ -147,9 +146,9 @@ func (c *Conversation) compareBytes(t *fsys.Target, f follower, rec state.Record
 // content is a file as it is now.
 type content struct {
 	stamp fsys.Stamp
-	sum   state.Sum
-	same  bool   // it is as its record has it
-	raw   []byte // the bytes, if a record would keep them
+	sum   state.Sum // none of a small file that is the same, if nothing was reported of it
+	same  bool      // it is as its record has it
+	raw   []byte    // the bytes, if a record would keep them
 }
 
 // contentNow reads a file. What it finds of a large one is noted under a settled stamp.
@@ -171,8 +170,10 @@ func (c *Conversation) contentNow(t *fsys.Target, f follower, rec state.Record) 
 	if now.stamp.Size <= state.KeepText {
 		now.raw, now.stamp, err = file.ReadAll(state.KeepText)
 		if err == nil {
-			now.sum = sha256.Sum256(now.raw)
 			now.same, err = isSame(state.Memory(now.raw), now.stamp.Size, rec)
+			if !now.same || f.reported != nil {
+				now.sum = sha256.Sum256(now.raw)
+			}
 			return now, err
 		}
 		if large := (*fsys.TooLargeError)(nil); !errors.As(err, &large) {
