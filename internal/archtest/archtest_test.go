@@ -93,7 +93,7 @@ var layers = map[string]layer{
 	"internal/refusal":       {imports: []string{"internal/access", "internal/changes", "internal/clipboard", "internal/edit", "internal/fsys", "internal/history", "internal/hooks", "internal/media", "internal/notebook", "internal/perm", "internal/phrase", "internal/save", "internal/search", "internal/text"}, never: pure()},
 	"internal/reminders":     {imports: []string{"internal/access", "internal/changes", "internal/fsys", "internal/perm", "internal/phrase", "internal/state"}, never: pure()},
 	"internal/access":        {imports: []string{"internal/fsys", "internal/perm", "internal/perm/notation", "internal/similar"}, never: pure()},
-	"internal/search":        {imports: []string{"internal/access", "internal/fsys", "internal/media", "internal/perm", "internal/perm/glob", "internal/search/filter", "internal/search/match", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: pure()},
+	"internal/search":        {imports: []string{"internal/access", "internal/fsys", "internal/media", "internal/nameglob", "internal/perm", "internal/perm/glob", "internal/search/filter", "internal/search/match", "internal/span", "internal/state", "internal/text", "internal/text/charset"}, never: pure()},
 	"internal/search/filter": {imports: []string{"internal/perm/glob", "internal/similar"}, never: pure()},
 	"internal/search/match":  {never: pure()},
 	"internal/keylock":       {never: pure()},

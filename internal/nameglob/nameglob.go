@@ -15,6 +15,7 @@ import (
 // slash matches the last part of a name; one with a slash matches the whole name or its end;
 // "**" matches any number of folders. fold ignores case.
 func Match(glob string, names []string, fold bool) bool {
+	glob = NoSlash(glob)
 	if fold {
 		glob = strings.ToLower(glob)
 	}
@@ -28,6 +29,35 @@ func Match(glob string, names []string, fold bool) bool {
 		}
 	}
 	return false
+}
+
+// NoSlash returns a glob whose classes such as [!a] do not match a slash: those of doublestar do.
+func NoSlash(glob string) string {
+	if !strings.Contains(glob, "[") {
+		return glob
+	}
+	var b strings.Builder
+	inClass := false
+	for rest := glob; rest != ""; {
+		n := 1
+		switch {
+		case rest[0] == '\\':
+			n = min(2, len(rest))
+		case rest[0] == ']':
+			inClass = false
+		case rest[0] == '[' && !inClass:
+			inClass = true
+			if negated := len(rest) > 2 && (rest[1] == '!' || rest[1] == '^'); negated {
+				b.WriteString(rest[:2] + "/")
+				if rest = rest[2:]; rest[0] == '-' { // no range
+					b.WriteByte('\\')
+				}
+			}
+		}
+		b.WriteString(rest[:n])
+		rest = rest[n:]
+	}
+	return b.String()
 }
 
 // slashed returns a name of Windows, "C:\\a", as "/C:/a". Absolute names of other systems

@@ -38,3 +38,27 @@ func TestMatch(t *testing.T) {
 		t.Error("the case counts, and yet it matches")
 	}
 }
+
+// A class does not match a slash, whatever is in it.
+func TestClassesMatchNoSlash(t *testing.T) {
+	for _, c := range []struct {
+		glob, name string
+		want       bool
+	}{
+		{"src/test[!s]*.go", "/w/src/test/x.go", false},
+		{"src/test[^s]*.go", "/w/src/test/x.go", false},
+		{"src/test[!s]*.go", "/w/src/test_x.go", true},
+		{"src/test[!s]*.go", "/w/src/tests.go", false},
+		{"a/b[!-x]d", "/w/a/bcd", true},
+		{"a/b[!-x]d", "/w/a/b-d", false},
+		{"a/b[!-x]d", "/w/a/bpd", true},
+		{`a/b[!\]]d`, "/w/a/b]d", false},
+		{`a/b\[!x]d`, "/w/a/b[!x]d", true},
+		{"a/b[[!x]d", "/w/a/b!d", true},
+		{"a/b[[!x]d", "/w/a/b/d", false},
+	} {
+		if got := Match(c.glob, []string{c.name}, false); got != c.want {
+			t.Errorf("%s, %s: %v", c.glob, c.name, got)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/fsmcp/fsmcp/internal/fsys"
+	"github.com/fsmcp/fsmcp/internal/nameglob"
 )
 
 // Glob returns the names below the scope's folders that match the pattern. The error is
@@ -46,6 +47,7 @@ type globber struct {
 	folders bool     // the pattern is for folders
 	fixed   []string // its first segments, as far as they have no wildcard
 	base    string   // of a pattern such as "**/*.go" the last segment, which alone decides
+	depth   int      // of its names, unless it has "**" or braces
 	found   collector
 
 	mu    sync.Mutex
@@ -63,9 +65,10 @@ func newGlobber(q GlobQuery) (*globber, error) {
 	if !anchored && !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern
 	}
-	g.pattern = pattern
+	g.depth = strings.Count(pattern, "/")
+	g.pattern = nameglob.NoSlash(pattern)
 	if base, ok := strings.CutPrefix(pattern, "**/"); ok && !strings.Contains(base, "/") {
-		g.base = base
+		g.base = base // which meets no slash
 	}
 	if dir, _ := doublestar.SplitPattern(pattern); dir != "." && !strings.Contains(dir, `\`) {
 		g.fixed = strings.Split(dir, "/")
@@ -79,7 +82,7 @@ func (g *globber) enters(e *entry) bool {
 	if e.depth < len(g.fixed) && e.name != g.fixed[e.depth] {
 		return false
 	}
-	return strings.Contains(g.pattern, "**") || strings.Contains(g.pattern, "{") || e.depth < strings.Count(g.pattern, "/")
+	return strings.Contains(g.pattern, "**") || strings.Contains(g.pattern, "{") || e.depth < g.depth
 }
 
 func (g *globber) wants(e *entry, dir bool) bool {
