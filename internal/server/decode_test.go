@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -202,66 +200,6 @@ type moreRead struct {
 }
 
 func (a *wrongRead) Target() string { return a.FilePath }
-
-func TestLimitsOf(t *testing.T) {
-	for name, want := range map[string]toolcall.ClientLimits{
-		"claude-code":                   {Chars: 200_000, Errors: 10_000, PagesOnly: true},
-		"Claude Code":                   {Chars: 200_000, Errors: 10_000, PagesOnly: true},
-		"claude-ai":                     {Chars: 1_048_576, Answer: 1_048_576},
-		"claude-ai (via mcp-remote)":    {Chars: 1_048_576, Answer: 1_048_576},
-		"claude-aid":                    {},
-		"codex-mcp-client":              {Tokens: 10_000, Chars: 40_000, PagesOnly: true},
-		"Codex":                         {Tokens: 10_000, Chars: 40_000, PagesOnly: true},
-		"codexia":                       {},
-		"gemini-cli-mcp-client":         {Chars: 40_000, PicturesLast: true},
-		"gemini-cli-mcp-client-fsmcp":   {Chars: 40_000, PicturesLast: true},
-		"Visual Studio Code":            {Chars: 8192, PagesOnly: true},
-		"Visual Studio Code - Insiders": {Chars: 8192, PagesOnly: true},
-		"opencode":                      {Chars: 51_200, Lines: 2000, PicturesLast: true},
-		"Zed":                           {PagesOnly: true},
-		"goose":                         {Chars: 200_000},
-		"Cline":                         {Chars: 7000, Pictures: toolcall.NoPictures, PagesOnly: true},
-		"@cline/core":                   {Chars: 7000, Pictures: toolcall.NoPictures, PagesOnly: true},
-		"windsurf-client":               {},
-		"inspector-client":              {},
-		"":                              {},
-		"cursor-vscode":                 {},
-	} {
-		if got := knownLimits(name); got != want {
-			t.Errorf("%q: %+v, not %+v", name, got, want)
-		}
-	}
-}
-
-// The page for users has a row for each client of the table, with its number.
-func TestClientsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(string(page)), " ", "-"), "what-reaches-the-model")
-	for _, c := range answerLimits {
-		row := ""
-		for line := range strings.Lines(table) {
-			if strings.Contains(line, "`"+c.name) {
-				row = line
-				break
-			}
-		}
-		for _, n := range []int{c.limits.Chars, c.limits.Tokens, c.limits.Lines, c.limits.Errors} {
-			number := strconv.Itoa(n)
-			for i := len(number) - 3; i > 0; i -= 3 {
-				number = number[:i] + "," + number[i:]
-			}
-			if row == "" || n > 0 && !strings.Contains(row, number) {
-				t.Errorf("docs/clients.md: %s is not in the row of %s: %q", number, c.name, row)
-			}
-		}
-		if c.limits.PicturesLast != strings.Contains(row, "behind-all-text") {
-			t.Errorf("%s: the order of pictures is otherwise: %s", c.name, row)
-		}
-	}
-}
 
 func TestInstructions(t *testing.T) {
 	one := (Options{Workspace: []string{"/home/me/project"}}).instructions(false)

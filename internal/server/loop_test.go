@@ -451,13 +451,16 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// A tool gets the limits of the client that calls it.
 func TestClientLimits(t *testing.T) {
 	w := dial(t, newFake(t, &fakes{}, nil))
 	w.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"codex-mcp-client","version":"1"}}}`)
 	w.line()
 	w.send(readLine(1, "/client"))
-	if got := parse(t, w.line()).text(); got != `{"Name":"codex-mcp-client","Chars":40000,"Tokens":10000,"Answer":0} 1` {
-		t.Error(got)
+	limits := knownLimits("codex-mcp-client")
+	want := fmt.Sprintf(`{"Name":"codex-mcp-client","Chars":%d,"Tokens":%d,"Answer":%d} 1`, limits.Chars, limits.Tokens, limits.Answer)
+	if got := parse(t, w.line()).text(); got != want {
+		t.Errorf("the tool got %s, not %s", got, want)
 	}
 }
 
