@@ -31,6 +31,7 @@ require (
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/deepteams/webp v1.0.0
+	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1

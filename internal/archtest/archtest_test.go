@@ -293,6 +293,7 @@ func TestSoleImporters(t *testing.T) {
 		"github.com/sourcegraph/jsonrpc2":        "internal/lsp",
 		"github.com/anishathalye/porcupine":      "internal/faults/histories",
 		"github.com/deepteams/webp":              "internal/media/enginetest",
+		"github.com/hanwen/go-fuse":              "internal/volumetest",
 		"github.com/kovidgoyal/imaging":          "internal/media/raster",
 		"github.com/pdfcpu/pdfcpu":               "internal/media/pdf",
 		"github.com/klippa-app/go-pdfium":        "internal/media/pdf",

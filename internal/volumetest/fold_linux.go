@@ -1,13 +1,11 @@
 package volumetest
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
@@ -27,40 +25,22 @@ func Folding(t testing.TB) string {
 	if err := os.Mkdir(top, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	device, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	server, err := fuse.NewServer(newVolume(), top, &fuse.MountOptions{
+		FsName: "fsmcp-folding", Name: "folding", Options: []string{"default_permissions"}, AllowOther: true, DirectMountStrict: true,
+		SingleThreaded: true, DisableReadDirPlus: true,
+	})
 	if err != nil {
-		t.Skipf("!!! NOT TESTED: no volume that folds names: /dev/fuse: %v !!!", err)
+		t.Skipf("!!! NOT TESTED: no volume that folds names: %v !!!", err)
 	}
-	options := fmt.Sprintf("fd=%d,rootmode=40755,user_id=0,group_id=0,default_permissions,allow_other", device)
-	if err := unix.Mount("fsmcp-folding", top, "fuse", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
-		unix.Close(device)
-		t.Skipf("!!! NOT TESTED: no volume that folds names: mount: %v !!!", err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- newVolume().serve(device) }()
+	go server.Serve()
 	t.Cleanup(func() {
 		unmount(t, top)
-		if err := <-served; err != nil {
-			t.Errorf("the volume: %v", err)
-		}
-		unix.Close(device)
+		server.Wait()
 	})
-	if err := pollOnce(top + "/poll"); err != nil {
+	if err := server.WaitMount(); err != nil {
 		t.Fatal(err)
 	}
 	return top
-}
-
-// pollOnce polls a file, which the volume does not support. The kernel then asks for it no
-// more: the runtime adds each file that is opened to its poller in a call during which this
-// process could not answer.
-func pollOnce(path string) error {
-	fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-	return errors.Join(err, unix.Close(fd), unix.Unlink(path))
 }
 
 // fold returns what all spellings of a name have in common.

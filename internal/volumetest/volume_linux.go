@@ -6,21 +6,18 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 )
 
 // node is a file, a folder or a link.
 type node struct {
-	id       uint64
-	mode     uint32
-	links    uint32
-	uid, gid uint32
-	times    [3]time.Time // of access, of content, of change
-	data     []byte       // of a file, or the target of a link
-	names    map[string]*name
-	order    []*name // of the folder, oldest first
-	up       *node
-	attrs    map[string][]byte
+	fuse.Attr        // without the size
+	data      []byte // of a file, or the target of a link
+	names     map[string]*name
+	order     []*name // of the folder, oldest first
+	up        *node
+	attrs     map[string][]byte
 }
 
 // name is an entry of a folder, in the spelling that it was made with.
@@ -29,36 +26,37 @@ type name struct {
 	node *node
 }
 
-func (n *node) isDir() bool { return n.mode&unix.S_IFMT == unix.S_IFDIR }
-
 // touch sets the times of content and of change, or of change alone.
 func (n *node) touch(content bool) {
-	n.times[2] = time.Now()
+	now := time.Now()
+	n.SetTimes(nil, nil, &now)
 	if content {
-		n.times[1] = n.times[2]
+		n.SetTimes(nil, &now, nil)
 	}
 }
 
 // volume is a file system in memory.
 type volume struct {
+	fuse.RawFileSystem
 	last  uint64
 	nodes map[uint64]*node
 }
 
 func newVolume() *volume {
-	v := &volume{nodes: make(map[uint64]*node)}
-	v.make(unix.S_IFDIR|0o755, 0, 0)
+	v := &volume{RawFileSystem: fuse.NewDefaultRawFileSystem(), nodes: make(map[uint64]*node)}
+	v.make(unix.S_IFDIR|0o755, fuse.Owner{})
 	return v
 }
 
-func (v *volume) make(mode, uid, gid uint32) *node {
+func (v *volume) make(mode uint32, owner fuse.Owner) *node {
 	v.last++
+	n := &node{Attr: fuse.Attr{Ino: v.last, Mode: mode, Owner: owner}, attrs: make(map[string][]byte)}
 	now := time.Now()
-	n := &node{id: v.last, mode: mode, uid: uid, gid: gid, times: [3]time.Time{now, now, now}, attrs: make(map[string][]byte)}
-	if n.isDir() {
-		n.names, n.links, n.up = make(map[string]*name), 1, n
+	n.SetTimes(&now, &now, &now)
+	if n.IsDir() {
+		n.names, n.Nlink, n.up = make(map[string]*name), 1, n
 	}
-	v.nodes[n.id] = n
+	v.nodes[n.Ino] = n
 	return n
 }
 
@@ -79,8 +77,8 @@ func (n *node) add(text string, child *node) syscall.Errno {
 	entry := &name{text, child}
 	n.names[fold(text)] = entry
 	n.order = append(n.order, entry)
-	child.links++
-	if child.isDir() {
+	child.Nlink++
+	if child.IsDir() {
 		child.up = n
 	}
 	child.touch(false)
@@ -92,9 +90,9 @@ func (n *node) remove(text string) {
 	entry := n.names[fold(text)]
 	delete(n.names, fold(text))
 	n.order = slices.DeleteFunc(n.order, func(e *name) bool { return e == entry })
-	entry.node.links--
-	if entry.node.isDir() {
-		entry.node.links = 0
+	entry.node.Nlink--
+	if entry.node.IsDir() {
+		entry.node.Nlink = 0
 	}
 	entry.node.touch(false)
 	n.touch(true)
@@ -106,9 +104,9 @@ func (n *node) unlink(text string, dir bool) syscall.Errno {
 	switch {
 	case child == nil:
 		return unix.ENOENT
-	case dir && !child.isDir():
+	case dir && !child.IsDir():
 		return unix.ENOTDIR
-	case !dir && child.isDir():
+	case !dir && child.IsDir():
 		return unix.EISDIR
 	case len(child.names) > 0:
 		return unix.ENOTEMPTY
@@ -135,7 +133,7 @@ func (n *node) rename(from string, to *node, text string, flags uint32) syscall.
 		return unix.EINVAL
 	}
 	if there != nil {
-		if no := to.unlink(text, there.isDir()); no != 0 {
+		if no := to.unlink(text, there.IsDir()); no != 0 {
 			return no
 		}
 	}
