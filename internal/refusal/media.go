@@ -13,32 +13,30 @@ import (
 
 // Image words why a picture is not shown; any other error stays as it is.
 func Image(name string, f media.PictureFacts, err error) error {
-	var damage *media.DamageError
-	var region *media.RegionError
-	var lost *media.BreakdownError
-	switch {
-	case errors.As(err, &damage) && damage.ForVips:
-		return New(imageForVips, name, damage.Kind, phrase.Foreign(damage.What))
-	case errors.As(err, &damage) && damage.Rare:
-		return New(imageRare, name, damage.Kind, phrase.Foreign(damage.What))
-	case errors.As(err, &damage):
-		return New(imageDamaged, name, damage.Kind, phrase.Foreign(damage.What))
-	case errors.As(err, &region):
-		return New(imageRegion, name, region.Reason, f.Width, f.Height)
-	case errors.Is(err, media.ErrNoFit):
-		return New(imageNoFit, name)
-	case errors.As(err, &lost):
-		return New(breakdown(lost.Why), "The image "+name)
-	case outOfTime(err):
-		return New(decoderBusy, "The image "+name)
-	}
-	return err
+	return reword(err, append([]errorRow{
+		as(func(e *media.DamageError) *Refusal {
+			switch what := phrase.Foreign(e.What); {
+			case e.ForVips:
+				return New(imageForVips, name, e.Kind, what)
+			case e.Rare:
+				return New(imageRare, name, e.Kind, what)
+			default:
+				return New(imageDamaged, name, e.Kind, what)
+			}
+		}),
+		as(func(e *media.RegionError) *Refusal { return New(imageRegion, name, e.Reason, f.Width, f.Height) }),
+		is(media.ErrNoFit, imageNoFit, name),
+	}, decoderRows("The image "+name)...)...)
 }
 
-// outOfTime reports whether the time of a call ended before a decoder's did. (A call
-// that its client has given up gets no answer.)
-func outOfTime(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+// decoderRows lists the errors of decoders whatever they decode, and the end of a call's time
+// before that of a decoder. (A call that its client has given up gets no answer.)
+func decoderRows(what string) []errorRow {
+	return []errorRow{
+		as(func(e *media.BreakdownError) *Refusal { return New(breakdown(e.Why), what) }),
+		is(context.Canceled, decoderBusy, what),
+		is(context.DeadlineExceeded, decoderBusy, what),
+	}
 }
 
 // TooManyPixels refuses a picture that is too large to be decoded.
@@ -60,55 +58,32 @@ func breakdown(why media.Breakdown) string {
 
 // PDF words why a PDF is not read; any other error stays as it is.
 func PDF(name string, err error) error {
-	var outline *media.OutlineError
-	var pages *media.PagesError
-	var damage *media.DamageError
-	var lost *media.BreakdownError
-	switch {
-	case errors.As(err, &outline), errors.As(err, &pages):
-		if outline != nil {
-			pages = &outline.PagesError
-		}
-		more := ""
-		if outline != nil {
-			if more = Outline(outline); more != "" {
+	noPages := func(e *media.PagesError, more string) *Refusal {
+		return New(pdfPages, name, e.Reason, e.Count, media.MostPages, more)
+	}
+	return reword(err, append([]errorRow{
+		as(func(e *media.OutlineError) *Refusal {
+			more := Outline(e)
+			if more != "" {
 				more = " Outline: " + more
 			}
-		}
-		return New(pdfPages, name, pages.Reason, pages.Count, media.MostPages, more)
-	case errors.Is(err, media.ErrLocked):
-		return New(pdfLocked, name)
-	case errors.As(err, &damage):
-		return New(pdfDamaged, name, phrase.Foreign(damage.What))
-	case errors.Is(err, media.ErrNoPDF):
-		return New(pdfNoMedia, name)
-	case errors.As(err, &lost):
-		return New(breakdown(lost.Why), "The PDF "+name)
-	case outOfTime(err):
-		return New(decoderBusy, "The PDF "+name)
-	}
-	return err
+			return noPages(&e.PagesError, more)
+		}),
+		as(func(e *media.PagesError) *Refusal { return noPages(e, "") }),
+		is(media.ErrLocked, pdfLocked, name),
+		as(func(e *media.DamageError) *Refusal { return New(pdfDamaged, name, phrase.Foreign(e.What)) }),
+		is(media.ErrNoPDF, pdfNoMedia, name),
+	}, decoderRows("The PDF "+name)...)...)
 }
 
 // Office words why an Office document is not read; any other error stays as it is.
 func Office(name string, err error) error {
-	var damage *media.DamageError
-	var lost *media.BreakdownError
-	switch {
-	case errors.Is(err, media.ErrLocked):
-		return New(officeLocked, name)
-	case errors.Is(err, media.ErrOldOffice):
-		return New(officeOld, name)
-	case errors.Is(err, media.ErrNoPDF):
-		return New(officeNoMedia, name)
-	case errors.As(err, &damage):
-		return New(officeDamaged, name, phrase.Foreign(damage.What))
-	case errors.As(err, &lost):
-		return New(breakdown(lost.Why), "The Office document "+name)
-	case outOfTime(err):
-		return New(decoderBusy, "The Office document "+name)
-	}
-	return err
+	return reword(err, append([]errorRow{
+		is(media.ErrLocked, officeLocked, name),
+		is(media.ErrOldOffice, officeOld, name),
+		is(media.ErrNoPDF, officeNoMedia, name),
+		as(func(e *media.DamageError) *Refusal { return New(officeDamaged, name, phrase.Foreign(e.What)) }),
+	}, decoderRows("The Office document "+name)...)...)
 }
 
 // Sections refuses a choice of sheets or slides, and names those that there are.
