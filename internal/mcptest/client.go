@@ -266,25 +266,26 @@ func (c *Client) SendRaw(b []byte) error {
 // Loose is the next message that answers no request made by Go: a
 // notification, or an answer to something sent raw.
 func (c *Client) Loose(wait time.Duration) (Message, error) {
+	return c.receive(c.loose, wait, "nothing came")
+}
+
+// receive waits for a message, also for one that came before the server closed its output.
+func (c *Client) receive(from <-chan Message, wait time.Duration, late string) (Message, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+	err := ErrGone
 	select {
-	case m := <-c.loose:
-		return m, nil
-	default:
-	}
-	select {
-	case m := <-c.loose:
+	case m := <-from:
 		return m, nil
 	case <-c.gone:
-		select {
-		case m := <-c.loose:
-			return m, nil
-		default:
-			return Message{}, ErrGone
-		}
 	case <-timer.C:
-		return Message{}, fmt.Errorf("mcptest: nothing came within %v", wait)
+		err = fmt.Errorf("mcptest: %s within %v", late, wait)
+	}
+	select {
+	case m := <-from:
+		return m, nil
+	default:
+		return Message{}, err
 	}
 }
 
@@ -310,37 +311,17 @@ func (c *Client) Go(method string, params any) (*Pending, error) {
 	ch := make(chan Message, 1)
 	c.waiting[id] = ch
 	c.mu.Unlock()
-	line := make([]byte, 0, len(body)+80)
-	line = append(line, `{"jsonrpc":"2.0","id":`...)
-	line = append(line, id...)
-	line = append(line, `,"method":"`...)
-	line = append(line, method...)
-	line = append(line, `","params":`...)
-	line = append(line, body...)
-	line = append(line, '}', '\n')
+	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":"%s","params":%s}`+"\n", id, method, body)
 	return &Pending{c: c, ch: ch, ID: id}, c.SendRaw(line)
 }
 
 // Wait is the answer; a protocol error is returned as *RPCError.
 func (p *Pending) Wait() (Message, error) {
-	timer := time.NewTimer(p.c.Timeout)
-	defer timer.Stop()
-	var m Message
-	select {
-	case m = <-p.ch:
-	case <-p.c.gone:
-		select {
-		case m = <-p.ch:
-		default:
-			return Message{}, ErrGone
-		}
-	case <-timer.C:
-		return Message{}, fmt.Errorf("mcptest: no answer to request %s within %v", p.ID, p.c.Timeout)
+	m, err := p.c.receive(p.ch, p.c.Timeout, "no answer to request "+p.ID)
+	if err == nil && m.Error != nil {
+		err = m.Error
 	}
-	if m.Error != nil {
-		return m, m.Error
-	}
-	return m, nil
+	return m, err
 }
 
 // Request sends a request and waits for its answer.
@@ -392,12 +373,7 @@ func (c *Client) GoCall(tool string, args any) (*Pending, error) {
 		}
 	}
 	name, _ := json.Marshal(tool)
-	params := make([]byte, 0, len(body)+len(name)+32)
-	params = append(params, `{"name":`...)
-	params = append(params, name...)
-	params = append(params, `,"arguments":`...)
-	params = append(params, body...)
-	params = append(params, '}')
+	params := fmt.Appendf(nil, `{"name":%s,"arguments":%s}`, name, body)
 	return c.Go("tools/call", json.RawMessage(params))
 }
 
