@@ -84,6 +84,14 @@ func need(ts *testscript.TestScript, args []string, n int, usage string) {
 	}
 }
 
+// should says what a command demands of an answer; not is its exclamation mark.
+func should(not bool) string {
+	if not {
+		return "should not"
+	}
+	return "should"
+}
+
 // put FILE TEXT... writes exactly these bytes (Go's escapes), and makes the
 // folders on the way.
 func put(ts *testscript.TestScript, neg bool, args []string) {
@@ -99,7 +107,7 @@ func wantBytes(ts *testscript.TestScript, neg bool, args []string) {
 	got := ts.ReadFile(args[0])
 	want := unescape(ts, strings.Join(args[1:], ""))
 	if (got == want) == neg {
-		ts.Fatalf("%s holds\n%s\nand should (not: %v) hold\n%s", args[0], clipText(strconv.Quote(got)), neg, clipText(strconv.Quote(want)))
+		ts.Fatalf("%s holds\n%s\nand %s hold\n%s", args[0], clipText(strconv.Quote(got)), should(neg), clipText(strconv.Quote(want)))
 	}
 }
 
@@ -196,7 +204,7 @@ func hexCompare(ts *testscript.TestScript, neg bool, args []string) {
 	got := hex.EncodeToString([]byte(ts.ReadFile(args[0])))
 	want := strings.ToLower(strings.Join(args[1:], ""))
 	if (got == want) == neg {
-		ts.Fatalf("%s holds\n%s\nand should (not: %v) hold\n%s", args[0], got, neg, want)
+		ts.Fatalf("%s holds\n%s\nand %s hold\n%s", args[0], got, should(neg), want)
 	}
 }
 

@@ -391,7 +391,7 @@ func (d *driver) callAll(ts *testscript.TestScript, neg bool, args []string) {
 func (d *driver) says(ts *testscript.TestScript, neg bool, args []string) {
 	for _, a := range args {
 		if strings.Contains(d.fold(d.last.Text), unescape(ts, a)) == neg {
-			ts.Fatalf("the answer holds %q: %v\n%s", a, neg, clipText(d.fold(d.last.Text)))
+			ts.Fatalf("the answer %s hold %q:\n%s", should(neg), unescape(ts, a), clipText(d.fold(d.last.Text)))
 		}
 	}
 }
@@ -401,7 +401,7 @@ func (d *driver) answer(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: [!] answer TEXT")
 	}
 	if got := d.fold(d.last.Text); (got == unescape(ts, args[0])) == neg {
-		ts.Fatalf("the answer is\n%q\nand should (not: %v) be\n%q", clipText(got), neg, unescape(ts, args[0]))
+		ts.Fatalf("the answer is\n%q\nand %s be\n%q", clipText(got), should(neg), unescape(ts, args[0]))
 	}
 }
 
@@ -556,7 +556,7 @@ func (d *driver) stderrSays(ts *testscript.TestScript, neg bool, args []string) 
 			}
 		}
 		if strings.Contains(d.fold(d.stderr.String()), want) == neg {
-			ts.Fatalf("standard error holds %q: %v\n%s", a, neg, d.stderr)
+			ts.Fatalf("standard error %s hold %q:\n%s", should(neg), a, d.stderr)
 		}
 	}
 }

@@ -120,6 +120,6 @@ func (d *driver) blocks(ts *testscript.TestScript, neg bool, args []string) {
 		kinds = append(kinds, kind)
 	}
 	if slices.Equal(kinds, args) == neg {
-		ts.Fatalf("the answer's blocks are %q and should (not: %v) be %q", kinds, neg, args)
+		ts.Fatalf("the answer's blocks are %q and %s be %q", kinds, should(neg), args)
 	}
 }
