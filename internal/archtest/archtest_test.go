@@ -243,7 +243,7 @@ func TestImports(t *testing.T) {
 	for dir, p := range packages(t) {
 		r, known := layers[dir]
 		if !known {
-			t.Errorf("%s is not in the table of layers", dir)
+			t.Errorf("%s has no row in layers (internal/archtest/archtest_test.go): give it one with the packages that it imports", dir)
 			continue
 		}
 		for _, file := range p.files {
@@ -264,9 +264,9 @@ func (r layer) check(t *testing.T, dir, path string) {
 	if own, ok := strings.CutPrefix(path, module+"/"); ok {
 		switch {
 		case strings.HasPrefix(own, "cmd/"):
-			t.Errorf("%s imports %s: nobody imports a command", dir, own)
+			t.Errorf("%s imports %s, a command: move what is shared to a package below internal", dir, own)
 		case !r.anything && !slices.Contains(r.imports, own):
-			t.Errorf("%s imports %s, which its row does not name", dir, own)
+			t.Errorf("%s imports %s, which its row in layers (internal/archtest/archtest_test.go) does not name", dir, own)
 		}
 		return
 	}
@@ -337,7 +337,7 @@ func TestPackages(t *testing.T) {
 			continue
 		}
 		if slices.Contains([]string{"util", "utils", "common", "helpers", "types", "misc"}, filepath.Base(dir)) {
-			t.Errorf("%s: what is it?", dir)
+			t.Errorf("%s: name the package after what it provides", dir)
 		}
 		described := false
 		for _, file := range p.files {

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,9 +28,11 @@ func TestModules(t *testing.T) {
 	for _, system := range []string{"linux", "windows", "darwin"} {
 		list := exec.Command("go", "list", "-deps", "-tags", "vips", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/...")
 		list.Dir, list.Env = filepath.Join("..", ".."), append(os.Environ(), "GOOS="+system, "CGO_ENABLED=1")
+		said := new(bytes.Buffer)
+		list.Stderr = said
 		out, err := list.Output()
 		if err != nil {
-			t.Fatalf("%s: %v", system, err)
+			t.Fatalf("go list for %s: %v\n%s", system, err, said)
 		}
 		for path := range strings.FieldsSeq(string(out)) {
 			linked[path] = true

@@ -34,10 +34,10 @@ func TestRefusals(t *testing.T) {
 		rows[name] = text
 		short := strings.NewReplacer(consts["unread"], "Read it. ", consts["modified"], "Read it.").Replace(m[3])
 		if n := len(sentence.FindAllString(short, -1)); n > 3 {
-			t.Errorf("%s has %d sentences", name, n)
+			t.Errorf("the refusal %s has %d sentences, more than 3", name, n)
 		}
 		if !slugs[m[1]] {
-			t.Errorf("%s: there is no slug %s", name, m[1])
+			t.Errorf("the refusal %s has the slug %s, which no constant Slug… of package refusal has", name, m[1])
 		}
 	}
 	if len(rows) < 100 {
@@ -56,7 +56,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for name := range rows {
 		if !used[name] {
-			t.Errorf("nothing uses %s", name)
+			t.Errorf("nothing uses the refusal %s: return refusal.New(refusal.%[1]s, …), or remove it from the table", name)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func checkFacts(t *testing.T, name, row string, facts int) {
 		return
 	}
 	if s := fmt.Sprintf(row, make([]any, facts)...); regexp.MustCompile(`%!(\w?\((BADINDEX|MISSING)|\(EXTRA)`).MatchString(s) {
-		t.Errorf("%s with %d facts: %s", name, facts, s)
+		t.Errorf("the verbs of the refusal %s do not fit the %d facts that New gets: %s", name, facts, s)
 	}
 }
 

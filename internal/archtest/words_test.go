@@ -129,7 +129,7 @@ func wordsOf(t *testing.T, dir string) (found []string) {
 		for _, group := range file.Comments {
 			text := strings.Join(strings.Fields(group.Text()), " ")
 			for _, w := range bannedPhrases.FindAllString(text, -1) {
-				report(group.Pos(), "%q in a comment: %s", w, text)
+				report(group.Pos(), "%q in a comment (begin with the subject, and name the program that acts): %s", w, text)
 			}
 		}
 	}
