@@ -100,7 +100,7 @@ func compare(t *testing.T, section *txtar.File, got []string) {
 	if *update {
 		section.Data = []byte(text)
 	} else if want := string(section.Data); text != want {
-		t.Errorf("got\n%swant\n%s", text, want)
+		t.Errorf("got\n%swant\n%s(If the new answer is meant: go test ./internal/server -run TestWire -update)", text, want)
 	}
 }
 
