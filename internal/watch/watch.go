@@ -46,6 +46,10 @@ func blind(cause error) error { return fmt.Errorf("%w: %w", ErrBlind, cause) }
 // notifier may hold its own lock while it sends an event, so drain must never wait for that
 // lock. work watches anew and notifies.
 type Watcher struct {
+	// Noticed is called as soon as the files may have changed, before they are quiet. It must
+	// not wait for anything, and is set before the first Set; nil: nothing is called.
+	Noticed func()
+
 	notify  func(error)
 	quiet   time.Duration            // as DefaultQuiet
 	most    time.Duration            // as DefaultMost
@@ -306,6 +310,9 @@ func (w *Watcher) note(e fsnotify.Event) {
 
 // reportLater notes that a report is due, and whether the ways have to be walked before.
 func (w *Watcher) reportLater(moved bool) {
+	if w.Noticed != nil {
+		w.Noticed()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = w.now()

@@ -1,6 +1,6 @@
 // Package follow notices that settings files changed, by the system's events and by reading
-// their bytes before a call: a writer through a memory map or another hard link, and some
-// file systems, cause no event.
+// their bytes before a call. It reads them after an event, and if the last time is long ago: a
+// writer through a memory map or another hard link, and some file systems, cause no event.
 //
 // It calls back and knows nothing of what the files hold.
 package follow
@@ -38,6 +38,7 @@ type Follower struct {
 
 	// lastCheck is the start of the last check, as time since start; -1 during a check.
 	lastCheck atomic.Int64
+	noticed   atomic.Bool // an event came after the last check began
 
 	mu             sync.Mutex // guards the following
 	files, folders []string
@@ -52,6 +53,7 @@ type Follower struct {
 func New(stale func() ([]string, bool), reload func([]string), log zerolog.Logger) *Follower {
 	w := &Follower{log: log, stale: stale, reload: reload, start: time.Now()}
 	w.watcher = watch.New(w.changed)
+	w.watcher.Noticed = func() { w.noticed.Store(true) }
 	return w
 }
 
@@ -86,28 +88,43 @@ func (w *Follower) fallBackToPolling(err error) {
 	w.warnedNoEvents.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
 }
 
-// Check runs before a decision. It waits for a check that is due or under way.
+// Check runs before a decision. It waits for a check that is due or under way, and for another
+// one after an event meanwhile.
 func (w *Follower) Check() {
-	if at := w.lastCheck.Load(); at >= 0 && time.Since(w.start)-time.Duration(at) < checkInterval {
-		return
+	if w.due() && w.check() && w.noticed.Load() {
+		w.check()
 	}
+}
+
+// due reports whether the last check does not count any more, or is under way.
+func (w *Follower) due() bool {
+	at := w.lastCheck.Load()
+	return at < 0 || w.noticed.Load() || time.Since(w.start)-time.Duration(at) >= checkInterval
+}
+
+// check waits for a check, which it starts if none is under way. It reports whether the check
+// ended in time.
+func (w *Follower) check() bool {
 	w.mu.Lock()
-	if w.checking == nil && time.Since(w.start)-time.Duration(w.lastCheck.Load()) >= checkInterval {
+	if w.checking == nil && w.due() {
 		w.checking, w.giveUp = make(chan struct{}), time.Now().Add(checkTimeout)
 		w.lastCheck.Store(-1)
+		w.noticed.Store(false)
 		go w.read(w.checking)
 	}
 	checking, wait := w.checking, time.Until(w.giveUp)
 	w.mu.Unlock()
 	if checking == nil || wait <= 0 {
-		return
+		return checking == nil
 	}
 	late := time.NewTimer(wait)
 	defer late.Stop()
 	select {
 	case <-checking:
+		return true
 	case <-late.C:
 		w.log.Warn().Msg("the settings files could not be looked at in time; calls go on with the rules as they were")
+		return false
 	}
 }
 

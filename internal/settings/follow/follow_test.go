@@ -3,6 +3,10 @@
 package follow
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +72,49 @@ func TestLookIsDueByItsAge(t *testing.T) {
 			t.Errorf("%d looks, %d reads of files that did not change", made, len(*read))
 		}
 	})
+}
+
+// TestLookAfterAnEvent: a call after an event waits for a look that began after it, however
+// young the last one is.
+func TestLookAfterAnEvent(t *testing.T) {
+	made, during := 0, func() {}
+	looks(t, func(look int) ([]string, bool) { made = look; during(); return nil, false }, func(w *Follower, read *[]string) {
+		for want := 1; want <= 3; want++ {
+			w.Check()
+			w.Check()
+			if made != want {
+				t.Errorf("%d looks after %d events", made, want-1)
+			}
+			w.noticed.Store(true)
+		}
+		during = func() { w.noticed.Store(true); during = func() {} }
+		w.Check()
+		if made != 5 || w.noticed.Load() {
+			t.Errorf("%d looks, the last event during the fourth one", made)
+		}
+	})
+}
+
+// TestEventMakesALookDue: a change of a file makes a look due, and without an event none is.
+func TestEventMakesALookDue(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "settings.json")
+	var looks atomic.Int32
+	w := New(func() ([]string, bool) { looks.Add(1); return nil, false }, func([]string) {}, zerolog.Nop())
+	defer w.Close()
+	w.Watch([]string{name}, nil)
+	w.lastCheck.Store(int64(time.Hour)) // it does not become old
+	w.noticed.Store(false)
+	if w.Check(); looks.Load() != 0 {
+		t.Fatal("a look without a change")
+	}
+	if err := os.WriteFile(name, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); looks.Load() == 0; runtime.Gosched() {
+		if w.Check(); time.Since(began) > 20*time.Second {
+			t.Fatal("no look after a change")
+		}
+	}
 }
 
 // TestLookAtADiskThatHangs: calls go on, and what the look finds in the end holds.
