@@ -40,34 +40,11 @@ func screen() ([]byte, error) {
 }
 
 // report is a PDF of twelve pages in three chapters, with bars on the seventh.
-func report() []byte {
-	const pages, first = 12, 8 // the object of the first page; behind each stands its content
-	var kids strings.Builder
-	for i := range pages {
-		fmt.Fprintf(&kids, "%d 0 R ", first+2*i)
-	}
-	objects := []string{
-		"<</Type/Catalog/Pages 2 0 R/Outlines 4 0 R>>",
-		fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>>>>>", pages, kids.String()),
-		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-		"<</Type/Outlines/First 5 0 R/Last 7 0 R/Count 3>>",
-	}
-	for i, title := range []string{"Summary", "Results", "Outlook"} {
-		next := ""
-		if i < 2 {
-			next = fmt.Sprintf("/Next %d 0 R", 6+i)
-		}
-		objects = append(objects, fmt.Sprintf("<</Title(%s)/Parent 4 0 R/Dest[%d 0 R/Fit]%s>>", title, first+2*(4*i), next))
-	}
-	for i := range pages {
-		objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/Contents %d 0 R>>", first+2*i+1), pdftest.Stream("", reportPage(i+1)))
-	}
-	return pdftest.File(objects...)
-}
+func report() []byte { return pdftest.Pages(12, "", reportPage) }
 
 // reportPage is the content of a page of the report.
 func reportPage(number int) string {
-	content := fmt.Sprintf("BT /F 20 Tf 72 740 Td (Page %d of the yearly report) Tj 0 -32 Td (Growth was %d per cent.) Tj ET", number, 1+number)
+	content := fmt.Sprintf("BT /F1 20 Tf 72 740 Td (Page %d of the yearly report) Tj 0 -32 Td (Growth was %d per cent.) Tj ET", number, 1+number)
 	if number == 7 {
 		for bar := range 8 {
 			content += fmt.Sprintf("\n0.2 0.4 0.7 rg %d 300 40 %d re f", 80+55*bar, 40+35*bar)
