@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,19 +23,23 @@ func drawSegments(r *rand.Rand, all []string) string {
 	return strings.Join(segments, "/")
 }
 
-// drawTree makes files, folders and links with a few names.
+// drawTree makes files, folders and links with a few names. Nothing is made outside of the yard,
+// also if a link leads there.
 func drawTree(y yard, r *rand.Rand) {
+	top, err := os.OpenRoot(y.at(""))
+	y.must(err)
+	defer top.Close()
 	names := []string{"a", "b", "A", "ß", "d"}
 	for range 4 + r.IntN(20) {
-		name := y.at(drawSegments(r, names))
-		if os.MkdirAll(filepath.Dir(name), 0o755) != nil { // a file is on the way
+		name := drawSegments(r, names)
+		if top.MkdirAll(path.Dir(name), 0o755) != nil { // a file is on the way
 			continue
 		}
 		switch r.IntN(5) {
 		case 0:
-			_ = os.WriteFile(name, []byte(name), 0o644)
+			_ = top.WriteFile(name, []byte(name), 0o644)
 		case 1:
-			_ = os.Mkdir(name, 0o755)
+			_ = top.Mkdir(name, 0o755)
 		default:
 			text := drawSegments(r, append([]string{"..", "..", ".", ""}, names...))
 			switch r.IntN(6) {
@@ -44,7 +49,7 @@ func drawTree(y yard, r *rand.Rand) {
 				text += "/"
 			}
 			if text != "" {
-				_ = os.Symlink(text, name)
+				_ = top.Symlink(text, name)
 			}
 		}
 	}

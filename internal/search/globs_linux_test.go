@@ -39,23 +39,29 @@ func drawGlob(rnd *rand.Rand) string {
 	return []string{"", "", "", "/", "./"}[rnd.IntN(5)] + strings.Join(segments, "/") + []string{"", "", "", "/"}[rnd.IntN(4)]
 }
 
-// drawNames fills a folder with files, folders, links and a repository.
+// drawNames fills a folder with files, folders, links and a repository. Nothing is made outside
+// of it, also if a link leads there.
 func drawNames(y *tree, rnd *rand.Rand) {
+	top, err := os.OpenRoot(y.dir)
+	if err != nil {
+		y.Fatal(err)
+	}
+	defer top.Close()
 	names := []string{"a", "b", "A", ".a", "a.go", "b.go", "aé", "c", "*", "a b", "[a]", ".git", "own", "{a,b}"}
 	for range 5 + rnd.IntN(30) {
 		var segments []string
 		for range 1 + rnd.IntN(4) {
 			segments = append(segments, names[rnd.IntN(len(names))])
 		}
-		name := y.path(strings.Join(segments, "/"))
-		if os.MkdirAll(filepath.Dir(name), 0o755) != nil {
+		name := strings.Join(segments, "/")
+		if top.MkdirAll(path.Dir(name), 0o755) != nil {
 			continue
 		}
 		if rnd.IntN(4) > 0 {
-			_ = os.WriteFile(name, []byte("x"), 0o644)
+			_ = top.WriteFile(name, []byte("x"), 0o644)
 			continue
 		}
-		_ = os.Symlink([]string{".", "..", "a", "/", "b.go"}[rnd.IntN(5)], name)
+		_ = top.Symlink([]string{".", "..", "a", "/", "b.go"}[rnd.IntN(5)], name)
 	}
 }
 
