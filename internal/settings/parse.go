@@ -140,7 +140,7 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 	case jsonc.TooDeep(p.bytes, maxDepth):
 		return root, p.broken(0, "is nested too deeply")
 	}
-	if p.empty() {
+	if isEmpty(p.layer.File, p.bytes) {
 		root, _ = jsonc.Parse([]byte("null"))
 		return root, true
 	}
@@ -156,15 +156,16 @@ func (p *parser) syntax() (root hujson.Value, ok bool) {
 	return root, true
 }
 
-// empty reports whether the file holds only blanks, or also comments if its kind allows them.
-func (p *parser) empty() bool {
-	if p.layer.File.Claude {
-		return len(bytes.TrimSpace(p.bytes)) == 0
+// isEmpty reports whether the text of a file is only blanks, or also comments if its kind allows
+// them.
+func isEmpty(file SettingsFile, text []byte) bool {
+	if file.Claude {
+		return len(bytes.TrimSpace(text)) == 0
 	}
-	if start := bytes.TrimLeft(p.bytes, " \t\r\n"); len(start) > 0 && start[0] != '/' {
+	if start := bytes.TrimLeft(text, " \t\r\n"); len(start) > 0 && (start[0] != '/' || jsonc.TooDeep(text, maxDepth)) {
 		return false
 	}
-	_, fault := jsonc.Parse(append(slices.Clip(p.bytes), "\nnull"...))
+	_, fault := jsonc.Parse(append(slices.Clip(text), "\nnull"...))
 	return fault == nil
 }
 

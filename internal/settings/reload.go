@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -193,7 +192,7 @@ func (c Config) Stale() (names []string, half bool) {
 			continue
 		}
 		names = append(names, f.Name)
-		half = half || found.Missing || len(bytes.TrimSpace(found.Bytes)) == 0 || Parse(f, found.Bytes).Broken != nil
+		half = half || found.Missing || isEmpty(f, found.Bytes) || Parse(f, found.Bytes).Broken != nil
 	}
 	if !slices.Equal(managed, managedFiles(s)) {
 		names = append(names, dropIns(s))
@@ -229,8 +228,8 @@ func (e entry) warnings() []string {
 // merge returns the state of a known file after it was found as now.
 func (e entry) merge(now entry, concerns func(rule string) bool) entry {
 	broken, owned := now.layer.Broken, now.owned
-	// A program that writes a file in place empties it first.
-	emptied := now.layer.Found && len(bytes.TrimSpace(now.content.Bytes)) == 0
+	// A program that writes a file in place empties it first, and may begin with a comment.
+	emptied := now.layer.Found && isEmpty(now.layer.File, now.content.Bytes)
 	if (now.inside || emptied) && owned.Foreign == "" && e.layer.Foreign != "" {
 		owned = e.layer.Ownership // an agent could have made it the user's own
 		owned.Foreign = strings.TrimSuffix(owned.Foreign, ownByNow) + ownByNow

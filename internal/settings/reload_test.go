@@ -209,6 +209,10 @@ func TestReload(t *testing.T) {
 			{rules("-x"), "-x", 0}, {broken, "-x broken:1", 1}, {none, "", 0}}, ""},
 		{"outside: emptied, as while it is written", userOwn, []step{
 			{rules("-x ?y +a"), "-x ?y +a", 0}, {"\n", "-x ?y", 1}, {"", "-x ?y", 1}, {broken, "-x ?y broken:1", 2}, {rules("+b"), "+b", 0}}, "+b"},
+		{"outside: only a comment, as while it is written", userOwn, []step{
+			{rules("-x ?y +a"), "-x ?y +a", 0}, {"// mine\n", "-x ?y", 1}, {"/* mine */ //", "-x ?y", 1}, {"// mine\n" + rules("+b"), "+b", 0}}, "+b"},
+		{"outside: a comment before what is nested too deeply", userOwn, []step{
+			{rules("-x"), "-x", 0}, {"//\n" + strings.Repeat("[", 900_000), "-x broken:1", 1}}, "broken:1"},
 		{"outside: a mode while it is written", userOwn, []step{
 			{mode("plan"), "plan", 0}, {"", "plan", 1}, {mode("default"), "default", 0}, {mode("bypassPermissions"), "bypassPermissions", 0}, {"", "", 1}}, ""},
 		{"outside: hooks while it is written", userOwn, []step{
