@@ -111,6 +111,9 @@ type part struct {
 }
 
 func (p *part) Read(b []byte) (int, error) {
+	if err := p.watch(); err != nil {
+		return 0, err
+	}
 	n, err := p.in.Read(b)
 	p.read += int64(n)
 	p.unpacked += int64(n)
@@ -137,7 +140,7 @@ func (a *archive) scan(name string) *scanner {
 	if err != nil {
 		return &scanner{err: err}
 	}
-	return newScanner(r, a.watch)
+	return newScanner(r)
 }
 
 // bytes reads a part, at most so many bytes.

@@ -100,7 +100,7 @@ func BenchmarkSheet(b *testing.B) {
 	b.Run("scanner", func(b *testing.B) {
 		b.SetBytes(int64(s.Len()))
 		for b.Loop() {
-			sc := newScanner(strings.NewReader(s.String()), nil)
+			sc := newScanner(strings.NewReader(s.String()))
 			for sc.err == nil {
 				sc.next()
 			}

@@ -14,7 +14,7 @@ import (
 // Bounds of XML.
 const (
 	maxDepth = 512
-	maxTag   = 1 << 20 // bytes of a tag with its attributes
+	maxTag   = 1 << 20 // bytes of a tag with its attributes, and of a text; the rest of that is left out
 	chunk    = 64 << 10
 )
 
@@ -40,28 +40,25 @@ type attribute struct{ name, prefix, value []byte }
 // scanner reads XML as a stream, in memory that does not grow with the document. After an error
 // everything has ended.
 type scanner struct {
-	in    *bufio.Reader
-	watch func() error // called now and then; its error ends the scan
-	err   error
+	in  *bufio.Reader
+	err error
 
 	name  []byte // of the element that starts or ends, without its prefix
 	attrs []attribute
-	text  []byte // at most chunk bytes of text
+	text  []byte
 
 	open   []byte // the names of the open elements
 	starts []int  // where each begins
 	empty  bool   // the element ends at once
-	carry  []byte // the beginning of a text that was cut within a character or entity
 	tag    []byte
-	events int
 }
 
-func newScanner(r io.Reader, watch func() error) *scanner {
+func newScanner(r io.Reader) *scanner {
 	in := bufio.NewReaderSize(r, chunk)
 	if head, _ := in.Peek(2); len(head) == 2 && (head[0] == 0xFE && head[1] == 0xFF || head[0] == 0xFF && head[1] == 0xFE) {
 		in = bufio.NewReaderSize(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in), chunk)
 	}
-	return &scanner{in: in, watch: watch}
+	return &scanner{in: in}
 }
 
 func (s *scanner) depth() int { return len(s.starts) }
@@ -82,11 +79,6 @@ func (s *scanner) next() event {
 		return s.pop()
 	}
 	for s.err == nil {
-		if s.events++; s.events%256 == 0 && s.watch != nil {
-			if err := s.watch(); err != nil {
-				return s.fail(err)
-			}
-		}
 		if len(s.tag) == 0 && s.readText() {
 			return eventText
 		}
@@ -102,55 +94,24 @@ func (s *scanner) next() event {
 
 // readText reads up to the next tag, and reports whether there is text.
 func (s *scanner) readText() bool {
+	var long []byte // that does not fit into the buffer
 	b, err := s.in.ReadSlice('<')
-	switch {
-	case err == nil:
-		b = b[:len(b)-1]
-	case err == bufio.ErrBufferFull:
-	case err == io.EOF:
-		if len(s.starts) > 0 {
-			err = errXML
-		}
-		s.fail(err)
-		return false
-	default:
+	for ; err == bufio.ErrBufferFull; b, err = s.in.ReadSlice('<') {
+		long = append(long, b[:min(len(b), maxTag-len(long))]...)
+	}
+	if err == io.EOF && len(s.starts) > 0 {
+		err = errXML
+	}
+	if err != nil {
 		s.fail(err)
 		return false
 	}
-	whole := err == nil
-	if len(s.carry) > 0 {
-		b = append(s.carry, b...)
-		s.carry = nil
-	}
-	if !whole {
-		if cut := cutTail(b); cut < len(b) {
-			s.carry = bytes.Clone(b[cut:])
-			b = b[:cut]
-		}
+	if b = b[:len(b)-1]; long != nil {
+		b = append(long, b[:min(len(b), maxTag-len(long))]...)
 	}
 	s.text = decodeText(s.text[:0], b)
-	if !whole {
-		return true // the next call goes on
-	}
 	s.tag = append(s.tag[:0], '<')
 	return len(s.text) > 0
-}
-
-// cutTail returns where an entity or a character begins that is not complete.
-func cutTail(b []byte) int {
-	const longest = 16
-	if at := bytes.LastIndexByte(b, '&'); at >= 0 && len(b)-at < longest && bytes.IndexByte(b[at:], ';') < 0 {
-		return at
-	}
-	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
-		if c := b[len(b)-i]; utf8.RuneStart(c) {
-			if !utf8.FullRune(b[len(b)-i:]) {
-				return len(b) - i
-			}
-			break
-		}
-	}
-	return len(b)
 }
 
 // readTag reads a tag whose "<" was read. found is false for comments and the like.
