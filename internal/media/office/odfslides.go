@@ -30,13 +30,13 @@ func (r *odReader) onSlide(name string) {
 	s := r.s
 	switch name {
 	case "notes":
-		var lines []string
-		s.each(func(name string) {
-			if class := s.attr("class"); class == "notes" || class == "" { // a box that is no placeholder has none
-				r.shape(func(line string) { lines = append(lines, line) })
-			}
-		})
-		r.named("Notes:", lines)
+		r.named("Notes:", gather(func(write func(string)) {
+			s.each(func(name string) {
+				if class := s.attr("class"); class == "notes" || class == "" { // a box that is no placeholder has none
+					r.shape(write)
+				}
+			})
+		}))
 	case "annotation":
 		if _, text := r.annotation(); text != "" {
 			r.line("[comment] " + text)

@@ -22,14 +22,13 @@ func (w *writer) odText() error {
 	for _, note := range r.notes {
 		r.line(note)
 	}
-	return r.edges()
+	return r.readEdges()
 }
 
-// edges writes the headers and footers, each text once.
-func (r *odReader) edges() error {
+// readEdges writes the headers and footers.
+func (r *odReader) readEdges() error {
 	s := r.scan("styles.xml")
 	r.s = s
-	seen := map[string]bool{}
 	var walk func(name string)
 	walk = func(name string) {
 		kind := strings.SplitN(name, "-", 2)[0]
@@ -37,10 +36,7 @@ func (r *odReader) edges() error {
 			s.each(walk)
 			return
 		}
-		if text := oneLine(r.inner()); text != "" && !seen[kind+text] {
-			seen[kind+text] = true
-			r.line("[" + kind + "] " + text)
-		}
+		r.edge(kind, r.inner())
 	}
 	if s.root() != "" {
 		s.each(func(name string) {
@@ -89,19 +85,12 @@ func (r *odReader) block(name string, write func(string)) {
 
 // inner returns the paragraphs of the element that has started, as one text.
 func (r *odReader) inner() string {
-	var all []string
-	size := 0
 	outer := r.items
 	r.items = nil
-	r.s.each(func(name string) {
-		r.block(name, func(line string) {
-			if size += len(line) + 1; size < maxString {
-				all = append(all, line)
-			}
-		})
+	defer func() { r.items = outer }()
+	return gather(func(write func(string)) {
+		r.s.each(func(name string) { r.block(name, write) })
 	})
-	r.items = outer
-	return strings.Join(all, "\n")
 }
 
 // changedRegion reads a tracked change.

@@ -22,7 +22,7 @@ func (Reader) Read(data []byte, q media.DocumentRequest) (*media.Document, error
 	if q.Millis > 0 {
 		a.until = time.Now().Add(time.Duration(q.Millis) * time.Millisecond)
 	}
-	w := &writer{archive: a}
+	w := &writer{archive: a, edges: make(map[string]bool)}
 	err = w.read()
 	switch {
 	case errors.Is(err, errFull), errors.Is(err, errLate):

@@ -63,21 +63,18 @@ func (w *writer) slide(part string) error {
 func (w *writer) notes(part string) error {
 	s := w.scan(part)
 	s.root()
-	var lines []string
-	d := &shapes{writer: w, s: s, only: "body", write: func(line string) { lines = append(lines, line) }}
-	s.each(d.shape)
-	w.named("Notes:", lines)
+	w.named("Notes:", gather(func(write func(string)) {
+		d := &shapes{writer: w, s: s, only: "body", write: write}
+		s.each(d.shape)
+	}))
 	return s.end()
 }
 
-// named writes lines below a line that names them, if one of them has a text.
-func (w *writer) named(name string, lines []string) {
-	if strings.TrimSpace(strings.Join(lines, "")) == "" {
-		return
-	}
-	w.line(name)
-	for _, line := range lines {
-		w.line(line)
+// named writes a text below a line that names it, unless it is blank.
+func (w *writer) named(name, text string) {
+	if strings.TrimSpace(text) != "" {
+		w.line(name)
+		w.line(text)
 	}
 }
 
@@ -259,10 +256,10 @@ func (d *shapes) table() {
 			if name != "tc" || len(cells) >= maxCells {
 				return
 			}
-			var lines []string
-			cell := &shapes{writer: d.writer, s: s, write: func(line string) { lines = append(lines, line) }}
-			s.each(cell.shape)
-			cells = append(cells, inRow(strings.Join(lines, "\n")))
+			cells = append(cells, inRow(gather(func(write func(string)) {
+				cell := &shapes{writer: d.writer, s: s, write: write}
+				s.each(cell.shape)
+			})))
 		})
 		d.out(strings.Join(cells, " | "))
 	})

@@ -61,12 +61,11 @@ func (w *writer) word(s *scanner, main string) error {
 	for _, note := range r.notes {
 		r.line(note)
 	}
-	return r.edges(rels)
+	return r.readEdges(rels)
 }
 
-// edges writes the headers and footers, each text once.
-func (r *wordReader) edges(rels map[string]relationship) error {
-	seen := map[string]bool{}
+// readEdges writes the headers and footers.
+func (r *wordReader) readEdges(rels map[string]relationship) error {
 	for _, kind := range []string{"header", "footer"} {
 		for _, rel := range sorted(rels) {
 			if rel.kind != kind || rel.external {
@@ -76,10 +75,7 @@ func (r *wordReader) edges(rels map[string]relationship) error {
 			if err != nil {
 				return err
 			}
-			if text = oneLine(text); text != "" && !seen[kind+text] {
-				seen[kind+text] = true
-				r.line("[" + kind + "] " + text)
-			}
+			r.edge(kind, text)
 		}
 	}
 	return r.stop
@@ -231,16 +227,7 @@ func (r *wordReader) block(s *scanner, name string, write func(string)) {
 
 // inner returns the paragraphs of the element that has started, as one text.
 func (r *wordReader) inner(s *scanner) string {
-	var all []string
-	size := 0
-	s.each(func(name string) {
-		r.block(s, name, func(line string) {
-			if size += len(line) + 1; size < maxString {
-				all = append(all, line)
-			}
-		})
-	})
-	return strings.Join(all, "\n")
+	return gather(func(write func(string)) { r.blocks(s, write) })
 }
 
 // table writes a row as a line.

@@ -22,6 +22,7 @@ type writer struct {
 	lines   int // of the section
 	section bool
 	numbers int // of the pictures
+	edges   map[string]bool
 }
 
 func (w *writer) begins(kind media.DocumentKind, format string) {
@@ -99,11 +100,31 @@ func (w *writer) place(from int) {
 	}
 }
 
+// edge writes a header or footer, each text once.
+func (w *writer) edge(kind, text string) {
+	if text = oneLine(text); text != "" && !w.edges[kind+text] {
+		w.edges[kind+text] = true
+		w.line("[" + kind + "] " + text)
+	}
+}
+
 // finish ends the document.
 func (w *writer) finish() *media.Document {
 	w.endSection()
 	w.doc.Body = w.body.String()
 	return &w.doc
+}
+
+// gather returns the lines that f writes, as one text.
+func gather(f func(write func(string))) string {
+	var all []string
+	size := 0
+	f(func(line string) {
+		if size += len(line) + 1; size < maxString {
+			all = append(all, line)
+		}
+	})
+	return strings.Join(all, "\n")
 }
 
 // oneLine joins the lines of a text.
