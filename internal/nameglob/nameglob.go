@@ -76,5 +76,5 @@ func matches(glob, name string) bool {
 	case strings.HasPrefix(glob, "/"):
 		return doublestar.MatchUnvalidated(glob, name)
 	}
-	return doublestar.MatchUnvalidated("**/"+glob, name)
+	return doublestar.MatchUnvalidated("**/"+glob, strings.TrimPrefix(name, "/")) // no "*" stands for what is before the first slash
 }
