@@ -173,7 +173,7 @@ func TestGrepIsNaive(t *testing.T) {
 	dir, finder, call := finderOf(t)
 	finder.Budget.Most = 1 << 20
 	rows, pages := 0, 0
-	for round := range shortrun.Count(t, 1200, 300, "searches") {
+	for round := range shortrun.Count(t, 1200, 150, "searches") {
 		r := rand.New(rand.NewPCG(uint64(round), 31))
 		pattern, a, drawText := drawExpression(r)
 		flags := ""
@@ -197,7 +197,7 @@ func TestGrepIsNaive(t *testing.T) {
 		r.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 		for i, rel := range names[:1+r.IntN(len(names))] {
 			raw := encoded(r, drawText())
-			if round%200 == 7 && i == 0 && len(raw) > 0 { // larger than what is held in memory
+			if round%300 == 7 && i == 0 && len(raw) > 0 { // larger than what is held in memory
 				raw = bytes.Repeat(raw, 1+(5<<20)/len(raw))
 			}
 			name := filepath.Join(top, filepath.FromSlash(rel))
