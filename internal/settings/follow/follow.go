@@ -88,18 +88,21 @@ func (w *Follower) fallBackToPolling(err error) {
 	w.warnedNoEvents.Do(func() { w.log.Warn().Err(err).Msg("settings files are looked at before calls instead") })
 }
 
-// Check runs before a decision. It waits for a check that is due or under way, and for another
-// one after an event meanwhile.
+// Check runs before a decision. It waits for a check that is due or under way, and for the next
+// one after an event meanwhile, which another call may have begun.
 func (w *Follower) Check() {
-	if w.due() && w.check() && w.noticed.Load() {
+	if w.due() && w.check() && (w.noticed.Load() || w.lastCheck.Load() < 0) {
 		w.check()
 	}
 }
 
 // due reports whether the last check does not count any more, or is under way.
 func (w *Follower) due() bool {
+	if w.noticed.Load() { // before lastCheck: a check that begins sets them the other way round
+		return true
+	}
 	at := w.lastCheck.Load()
-	return at < 0 || w.noticed.Load() || time.Since(w.start)-time.Duration(at) >= checkInterval
+	return at < 0 || time.Since(w.start)-time.Duration(at) >= checkInterval
 }
 
 // check waits for a check, which it starts if none is under way. It reports whether the check

@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 )
 
 // looks plays a look at the settings files before a call, by a clock of its own.
@@ -93,6 +96,46 @@ func TestLookAfterAnEvent(t *testing.T) {
 			t.Errorf("%d looks, the last event during the fourth one", made)
 		}
 	})
+}
+
+// TestCallsWaitForALookAfterTheirEvent: of many calls at once each one sees what was written
+// before an event that came before the call.
+func TestCallsWaitForALookAfterTheirEvent(t *testing.T) {
+	var written, noticed, read atomic.Int64
+	w := &Follower{log: zerolog.Nop(), start: time.Now()}
+	var found int64
+	w.stale = func() ([]string, bool) {
+		found = written.Load()
+		runtime.Gosched()
+		return []string{"a"}, false
+	}
+	w.reload = func([]string) { read.Store(found) }
+	over := make(chan struct{})
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				least := noticed.Load()
+				if w.Check(); read.Load() < least {
+					t.Errorf("a call sees %d, written before it was %d", read.Load(), least)
+					return
+				}
+			}
+		})
+	}
+	for n := range int64(shortrun.Count(t, 20_000, 4000, "events")) {
+		written.Store(n)
+		w.noticed.Store(true)
+		noticed.Store(n)
+		runtime.Gosched()
+	}
+	close(over)
+	calls.Wait()
 }
 
 // TestEventMakesALookDue: a change of a file makes a look due, and without an event none is.
