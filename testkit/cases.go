@@ -87,31 +87,24 @@ type tree map[string]node
 
 // before returns the area at first.
 func (c *testCase) before() (tree, error) {
-	t := make(tree)
-	err := t.add(filepath.Join(c.dir, "before"), "work")
-	if err == nil {
-		err = t.add(filepath.Join(c.dir, "outside"), "")
-	}
-	for _, m := range c.Make {
-		t["work/"+m.Path] = node{text: m.text(m.Line), mode: 0o644}
-	}
-	c.finish(t)
-	return t, err
+	return c.area("before", func(m made) string { return m.text(m.Line) })
 }
 
 // after returns the area as it is if the task is done right.
 func (c *testCase) after() (tree, error) {
+	from := "after"
+	if _, err := os.Stat(filepath.Join(c.dir, from)); err != nil {
+		from = "before"
+	}
+	return c.area(from, made.after)
+}
+
+// area returns an area whose workspace is a folder of the case, with what is generated.
+func (c *testCase) area(work string, text func(made) string) (tree, error) {
 	t := make(tree)
-	from := filepath.Join(c.dir, "after")
-	if _, err := os.Stat(from); err != nil {
-		from = filepath.Join(c.dir, "before")
-	}
-	err := t.add(from, "work")
-	if err == nil {
-		err = t.add(filepath.Join(c.dir, "outside"), "")
-	}
+	err := errors.Join(t.add(filepath.Join(c.dir, work), "work"), t.add(filepath.Join(c.dir, "outside"), ""))
 	for _, m := range c.Make {
-		t["work/"+m.Path] = node{text: m.after(), mode: 0o644}
+		t["work/"+m.Path] = node{text: text(m), mode: 0o644}
 	}
 	c.finish(t)
 	return t, err
