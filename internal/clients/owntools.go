@@ -2,6 +2,7 @@ package clients
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 
 	"github.com/fsmcp/fsmcp/internal/jsonc"
@@ -12,16 +13,12 @@ var claudeFileTools = []string{"Read", "Write", "Edit", "NotebookEdit"}
 
 // OwnFileTools returns the file tools of Claude Code itself that no settings file of the user or
 // of a project in dirs denies by their bare names, and which an agent can use in place of those of
-// fsmcp; none if the user has no folder of Claude Code. has reports whether a folder is there, read
-// returns a file.
+// fsmcp; none if the user has no folder of Claude Code.
 //
 // It does not look at the settings of an administrator, nor at Claude Code's flags.
-func OwnFileTools(s UserFolders, dirs []string, has func(folder string) bool, read func(file string) ([]byte, error)) (on []string) {
-	home := s.ClaudeHome
-	if home == "" && s.Home != "" {
-		home = s.join(s.Home, ".claude")
-	}
-	if home == "" || !has(home) {
+func OwnFileTools(s UserFolders, dirs []string) (on []string) {
+	home := s.or(s.ClaudeHome, ".claude")
+	if info, err := os.Stat(home); err != nil || !info.IsDir() {
 		return nil
 	}
 	files := []string{s.join(home, "settings.json")}
@@ -30,7 +27,7 @@ func OwnFileTools(s UserFolders, dirs []string, has func(folder string) bool, re
 	}
 	on = slices.Clone(claudeFileTools)
 	for _, file := range files {
-		text, err := read(file)
+		text, err := ReadFile(file)
 		if err != nil {
 			continue
 		}

@@ -180,11 +180,7 @@ func (in Installation) serves(client clients.KnownClient, e clients.Registration
 // ownTools warns if the file tools of Claude Code itself are on: an agent can use them in place of
 // those of fsmcp, without its rules and history.
 func (in Installation) ownTools() []Check {
-	has := func(folder string) bool {
-		info, err := os.Stat(folder)
-		return err == nil && info.IsDir()
-	}
-	on := clients.OwnFileTools(in.System, in.Dirs, has, clients.ReadFile)
+	on := clients.OwnFileTools(in.System, in.Dirs)
 	if len(on) == 0 {
 		return nil
 	}
