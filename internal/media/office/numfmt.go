@@ -2,8 +2,10 @@ package office
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,6 +21,7 @@ const (
 type numberFormats struct {
 	codes  map[int]string // that the workbook defines
 	styles []int          // the format of each style
+	parsed map[int][]token
 }
 
 // isoDate stands for the formats that look different in each country, as the format of
@@ -77,39 +80,41 @@ func (f *numberFormats) number(value string, style int, e epoch) string {
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 		return value
 	}
-	code := ""
-	if style >= 0 && style < len(f.styles) {
-		id := f.styles[style]
-		own, defined := f.codes[id]
-		if code = builtin(id); defined {
-			code = own
+	part := section(f.code(style), n)
+	switch shown := bare(part); {
+	case len(part) == 1 && part[0].kind == '"' && part[0].text != "": // as LibreOffice writes truth values
+		return part[0].text
+	case isDate(shown):
+		if text, ok := dateText(n, part, e); ok {
+			return text
 		}
-	}
-	code = section(code, n)
-	switch literal := quoted(code); {
-	case literal != "":
-		return literal
-	case isDateCode(code):
-		if shown, ok := dateText(n, code, e); ok {
-			return shown
-		}
-	case strings.Contains(bare(code), "%"):
-		_, decimals, _ := strings.Cut(bare(code), ".")
+	case strings.Contains(shown, "%"):
+		_, decimals, _ := strings.Cut(shown, ".")
 		places := strings.Count(strings.SplitN(decimals, "%", 2)[0], "0")
 		return strconv.FormatFloat(n*100, 'f', min(places, 15), 64) + "%"
 	}
 	return plainNumber(n)
 }
 
-// quoted returns the text of a code that shows it in place of the number, as LibreOffice writes
-// those of truth values; "" if the code shows the number, or nothing.
-func quoted(code string) string {
-	text, inside := strings.CutPrefix(code, `"`)
-	text, ends := strings.CutSuffix(text, `"`)
-	if !inside || !ends || strings.Contains(text, `"`) {
-		return ""
+// code returns the format of a style.
+func (f *numberFormats) code(style int) []token {
+	if style < 0 || style >= len(f.styles) {
+		return nil
 	}
-	return text
+	id := f.styles[style]
+	code, known := f.parsed[id]
+	if !known {
+		text, defined := f.codes[id]
+		if !defined {
+			text = builtin(id)
+		}
+		if f.parsed == nil {
+			f.parsed = make(map[int][]token)
+		}
+		code = tokensOf(text)
+		f.parsed[id] = code
+	}
+	return code
 }
 
 // plainNumber writes a number with the 15 digits that a sheet keeps.
@@ -124,10 +129,49 @@ func plainNumber(n float64) string {
 	return s
 }
 
+// token is a piece of a code: a text in quotes ("), another text (\\), elapsed time ([), or what its
+// first letter in lower case says, several equal letters in one.
+type token struct {
+	kind byte
+	text string
+}
+
+var codeToken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)"([^"]*)"|"(.*)|[\\_*](.)|\[([^\]]*)\]|\[.*|am/pm|a/p|y+|m+|d+|h+|s+|.`)
+})
+
+// tokensOf splits a code. Colours, conditions and fillings are left out.
+func tokensOf(code string) (all []token) {
+	for _, m := range codeToken().FindAllStringSubmatch(code, -1) {
+		t := token{m[0][0] | 0x20, m[0]}
+		switch c := m[0][0]; {
+		case c == '"' && m[2] == "":
+			t = token{'"', m[1]}
+		case c == '"', c == '\\' && m[3] != "":
+			t = token{'\\', m[2] + m[3]}
+		case c == '_' && m[3] != "":
+			t = token{'\\', " "}
+		case c == '[' && elapsed(m[4]):
+			t = token{'[', m[4]}
+		case c == '[', c == '*' && m[3] != "":
+			continue
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
 // section returns the part of a code for a number: one for others than negative ones, one for
 // those, one for zero.
-func section(code string, n float64) string {
-	parts := splitCode(code)
+func section(code []token, n float64) []token {
+	parts := [][]token{nil}
+	for _, t := range code {
+		if t.text == ";" && t.kind != '"' && t.kind != '\\' {
+			parts = append(parts, nil)
+			continue
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], t)
+	}
 	switch {
 	case n < 0 && len(parts) > 1:
 		return parts[1]
@@ -137,70 +181,30 @@ func section(code string, n float64) string {
 	return parts[0]
 }
 
-// splitCode splits a code at its semicolons, but not within quotes.
-func splitCode(code string) (parts []string) {
-	quoted, from := false, 0
-	for i := 0; i < len(code); i++ {
-		switch {
-		case code[i] == '\\':
-			i++
-		case code[i] == '"':
-			quoted = !quoted
-		case code[i] == ';' && !quoted:
-			parts = append(parts, code[from:i])
-			from = i + 1
-		}
-	}
-	return append(parts, code[from:])
-}
-
-// bare returns a code in lower case without its literal texts, colours and conditions. Elapsed
-// hours, minutes and seconds stay.
-func bare(code string) string {
+// bare returns a code in lower case without its literal texts.
+func bare(code []token) string {
 	var b strings.Builder
-	for i := 0; i < len(code); i++ {
-		switch c := code[i]; c {
-		case '\\', '_', '*':
-			i++
-		case '"':
-			for i++; i < len(code) && code[i] != '"'; i++ {
-			}
-		case '[':
-			end := strings.IndexByte(code[i:], ']')
-			if end < 0 {
-				return strings.ToLower(b.String())
-			}
-			if elapsed(code[i+1:i+end]) != 0 {
-				b.WriteString(code[i+1 : i+end])
-			}
-			i += end
-		default:
-			b.WriteByte(c)
+	for _, t := range code {
+		if t.kind != '"' && t.kind != '\\' {
+			b.WriteString(t.text)
 		}
 	}
 	return strings.ToLower(b.String())
 }
 
-// elapsed returns the unit of a bracket that counts elapsed time, such as [h].
-func elapsed(inside string) byte {
+// elapsed reports whether a bracket counts elapsed time, such as [h].
+func elapsed(inside string) bool {
 	low := strings.ToLower(inside)
-	if low != "" && strings.Trim(low, low[:1]) == "" && strings.Contains("hms", low[:1]) {
-		return low[0]
-	}
-	return 0
+	return low != "" && strings.Trim(low, low[:1]) == "" && strings.Contains("hms", low[:1])
 }
 
-// isDateCode reports whether a code is that of a date or time.
-func isDateCode(code string) bool {
-	b := bare(code)
-	if b == "general" || strings.ContainsAny(b, "#?") {
-		return false
-	}
-	return strings.ContainsAny(b, "ymdhs")
+// isDate reports whether a bare code is that of a date or time.
+func isDate(code string) bool {
+	return !strings.ContainsAny(code, "#?") && strings.ContainsAny(code, "ymdhs")
 }
 
 // dateText writes a date or time by a code; false if there is no such date.
-func dateText(n float64, code string, e epoch) (string, bool) {
+func dateText(n float64, code []token, e epoch) (string, bool) {
 	if e == from1904 {
 		n += 1462
 	}
@@ -240,55 +244,20 @@ type dateWriter struct {
 	last   byte // the unit that was written last
 }
 
-func (d *dateWriter) write(code string) string {
-	for i := 0; i < len(code); {
-		c := code[i] | 0x20
-		switch {
-		case code[i] == '\\' && i+1 < len(code):
-			d.b.WriteByte(code[i+1])
-			i += 2
-		case code[i] == '_' && i+1 < len(code):
-			d.b.WriteByte(' ')
-			i += 2
-		case code[i] == '*' && i+1 < len(code):
-			i += 2
-		case code[i] == '"':
-			end := strings.IndexByte(code[i+1:], '"')
-			if end < 0 {
-				end = len(code) - i - 1
-			}
-			d.b.WriteString(code[i+1 : i+1+end])
-			i += end + 2
-		case code[i] == '[':
-			end := strings.IndexByte(code[i:], ']')
-			if end < 0 {
-				return d.b.String()
-			}
-			if u := elapsed(code[i+1 : i+end]); u != 0 {
-				d.elapsed(u, end-1)
-			}
-			i += end + 1
-		case strings.HasPrefix(strings.ToLower(code[i:]), "am/pm"):
-			d.b.WriteString(d.t.Format("PM"))
-			i += 5
-		case strings.HasPrefix(strings.ToLower(code[i:]), "a/p"):
-			d.b.WriteString(d.t.Format("PM")[:1])
-			i += 3
-		case strings.IndexByte("ymdhs", c) >= 0:
-			n := 1
-			for i+n < len(code) && code[i+n]|0x20 == c {
-				n++
-			}
-			d.unit(c, n, code[i+n:])
-			i += n
-		case code[i] == '.' && d.last == 's' && d.digits > 0:
+func (d *dateWriter) write(code []token) string {
+	for i := 0; i < len(code); i++ {
+		switch t := code[i]; {
+		case t.kind == '[':
+			d.elapsed(t.text[0]|0x20, len(t.text))
+		case t.kind == 'a' && len(t.text) > 1:
+			d.b.WriteString(d.t.Format("PM")[:len(t.text)/2])
+		case strings.IndexByte("ymdhs", t.kind) >= 0:
+			d.unit(t.kind, len(t.text), code[i+1:])
+		case t.text == "." && d.last == 's' && d.digits > 0:
 			d.b.WriteString("." + pad(d.t.Nanosecond()/int(math.Pow10(9-d.digits)), d.digits))
-			i += 1 + d.digits
-		case code[i] == '@':
-			i++
-		default:
-			d.b.WriteByte(code[i])
-			i++
+			i += d.digits
+		case t.text != "@" || t.kind == '"' || t.kind == '\\':
+			d.b.WriteString(t.text)
 		}
 	}
 	return strings.TrimSpace(d.b.String())
@@ -303,7 +272,7 @@ func (d *dateWriter) elapsed(unit byte, digits int) {
 
 // unit writes one unit of n letters. behind is the rest of the code: m means minutes beside
 // hours or seconds.
-func (d *dateWriter) unit(c byte, n int, behind string) {
+func (d *dateWriter) unit(c byte, n int, behind []token) {
 	switch {
 	case c == 'y':
 		d.b.WriteString(d.t.Format(map[bool]string{true: "06", false: "2006"}[n <= 2]))
