@@ -19,6 +19,8 @@ type ReportedServer struct {
 	System  UserFolders
 	Project string   // the folder of a project that has a file of its own
 	Keep    []string // the names of items of an older entry to keep; KeepHarmless for all that do not loosen
+
+	leftOut []string // the flags of an older entry that the printed text does not have
 }
 
 // KeepHarmless stands for the items that do not loosen.
@@ -53,7 +55,7 @@ func (e ReportedServer) withOlder() (ReportedServer, *Registration) {
 	if args := list[i].Args; len(args) > 0 && e.Server.Split != nil {
 		if old, err := e.Server.Split(args[1:]); err == nil {
 			e.Server, old = e.Server.withOlder(old)
-			e.Server.Dirs = e.Server.foldersAfter(old.Dirs, nil)
+			e.Server.Dirs, e.leftOut = e.Server.foldersAfter(old.Dirs, nil), slices.Concat(old.Flags...)
 		}
 	}
 	return e, &list[i]
@@ -76,8 +78,8 @@ func (e ReportedServer) Print(out, notes io.Writer) error {
 	list := append(e.Client.Notes[:len(e.Client.Notes):len(e.Client.Notes)], e.warnings()...)
 	if older != nil {
 		list = append(list, fmt.Sprintf("The file has an entry of fsmcp already, on line %d: put this text in its place.", older.Line))
-		if flags := e.leftOut(*older); len(flags) > 0 {
-			list = append(list, "That entry has flags which this text leaves out: "+Shell(e.System.OS, flags))
+		if len(e.leftOut) > 0 {
+			list = append(list, "That entry has flags which this text leaves out: "+Shell(e.System.OS, e.leftOut))
 		}
 	}
 	for _, note := range list {
@@ -85,19 +87,6 @@ func (e ReportedServer) Print(out, notes io.Writer) error {
 	}
 	_, err := io.WriteString(notes, b.String())
 	return err
-}
-
-// leftOut returns the flags of an older entry that the printed text does not have.
-func (e ReportedServer) leftOut(older Registration) []string {
-	if len(older.Args) == 0 || e.Server.Split == nil {
-		return nil
-	}
-	args, err := e.Server.Split(older.Args[1:])
-	if err != nil {
-		return nil
-	}
-	_, args = e.Server.withOlder(args)
-	return slices.Concat(args.Flags...)
 }
 
 // PrintJSON writes the same as one object, without the notes.

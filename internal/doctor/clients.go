@@ -129,10 +129,11 @@ func (in Installation) entry(client clients.KnownClient, e clients.Registration,
 	default:
 		return Check{NameClients, Fail, fmt.Sprintf("the entry starts %s, which is another program than this one", e.Command), remedy}
 	}
-	if why := in.arguments(client, e.Args); why != "" {
+	args, why := in.arguments(client, e.Args)
+	if why != "" {
 		return Check{NameClients, Fail, "the entry " + why, "Correct the arguments of the entry, or make the folder."}
 	}
-	if err := in.serves(client, e); err != nil {
+	if err := in.serves(client, args, e.Env); err != nil {
 		return Check{NameClients, Fail, "the entry starts this program, which does not serve: " + err.Error(), "Correct the arguments and the environment of the entry."}
 	}
 	return Check{NameClients, OK, "the entry starts this program", ""}
@@ -145,34 +146,28 @@ var starters = []string{"npx", "npm", "pnpm", "yarn", "bunx", "node", "docker", 
 // serves starts an entry as the client would. Of its environment only fsmcp's own variables
 // count, without those that name files and programs: a repository can hold an entry, and the user
 // has not approved it by asking for a check.
-func (in Installation) serves(client clients.KnownClient, e clients.Registration) error {
+func (in Installation) serves(client clients.KnownClient, parts clients.Arguments, variables []string) error {
 	if in.Serve == nil {
 		return nil
 	}
 	var env []string
-	for _, v := range e.Env {
+	for _, v := range variables {
 		name, _, _ := strings.Cut(v, "=")
 		if strings.HasPrefix(name, "FSMCP_") && !slices.Contains([]string{"FSMCP_LOG", "FSMCP_MEDIA", "FSMCP_VIPS"}, name) {
 			env = append(env, v)
 		}
 	}
 	args := []string{"serve"}
-	if len(e.Args) > 0 {
-		parts, err := in.Split(e.Args[1:])
-		if err != nil {
-			return err
+	for _, flag := range parts.Flags {
+		if name, _, _ := strings.Cut(flag[0], "="); name != "--log" { // it would be written
+			args = append(args, flag...)
 		}
-		for _, flag := range parts.Flags {
-			if name, _, _ := strings.Cut(flag[0], "="); name != "--log" { // it would be written
-				args = append(args, flag...)
-			}
+	}
+	for _, dir := range parts.Dirs {
+		if client.Variables && strings.ContainsAny(dir, "$%") { // the client knows its value
+			dir = in.Dirs[0]
 		}
-		for _, dir := range parts.Dirs {
-			if client.Variables && strings.ContainsAny(dir, "$%") { // the client knows its value
-				dir = in.Dirs[0]
-			}
-			args = append(args, dir)
-		}
+		args = append(args, dir)
 	}
 	return in.Serve(in.Dirs[0], args, env)
 }
@@ -190,25 +185,25 @@ func (in Installation) ownTools() []Check {
 	}}
 }
 
-// arguments returns why a server with these arguments serves no client, or a folder that is
-// not there, as the rest of a sentence; "" if it serves.
-func (in Installation) arguments(client clients.KnownClient, args []string) string {
+// arguments parts the arguments of a server. why says that it serves no client, or a folder that
+// is not there, as the rest of a sentence; "" if it serves.
+func (in Installation) arguments(client clients.KnownClient, args []string) (parts clients.Arguments, why string) {
 	if len(args) == 0 {
-		return ""
+		return parts, ""
 	}
 	if args[0] != "serve" && args[0] != "stdio" {
-		return fmt.Sprintf("starts this program with %q, which serves no client", args[0])
+		return parts, fmt.Sprintf("starts this program with %q, which serves no client", args[0])
 	}
 	parts, err := in.Split(args[1:])
 	if err != nil {
-		return "is wrong: " + err.Error()
+		return parts, "is wrong: " + err.Error()
 	}
 	for _, dir := range parts.Folders() {
 		if why := in.folderFault(client, dir); why != "" {
-			return fmt.Sprintf("serves %q, which %s", dir, why)
+			return parts, fmt.Sprintf("serves %q, which %s", dir, why)
 		}
 	}
-	return ""
+	return parts, ""
 }
 
 // folderFault returns why a folder of an entry is not served. A relative name is
