@@ -114,9 +114,10 @@ func show(binary string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	cache, _ := os.UserCacheDir() // there PDFium is compiled once, not for each demonstration
 	s.client, err = mcptest.Start(mcptest.Options{
 		Path: path, Args: []string{"serve", "--deny", "Read(.env)", s.dir}, Dir: s.dir, Stderr: os.Stderr,
-		Env: append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "XDG_STATE_HOME=", "XDG_CACHE_HOME="+caches()),
+		Env: append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "XDG_STATE_HOME=", "XDG_CACHE_HOME="+cache),
 	})
 	if err != nil {
 		return err
@@ -129,16 +130,6 @@ func show(binary string, out io.Writer) (err error) {
 	fmt.Fprintf(out, "$ fsmcp serve --deny 'Read(.env)' DIR      (MCP %s over standard input and output)\n", revision(hello))
 	s.play(path)
 	return errors.Join(append(s.wrong, s.client.Close())...)
-}
-
-// caches returns the user's own cache folder: PDFium is compiled there once, not for each
-// demonstration.
-func caches() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return dir
 }
 
 func revision(m mcptest.Message) string {
