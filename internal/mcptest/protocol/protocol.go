@@ -247,17 +247,13 @@ func (s *Session) check(revision, definitions string, value any) error {
 // definition is one definition of one revision.
 type definition struct{ revision, name string }
 
-var compiled struct {
-	sync.Mutex
-	schemas map[definition]*jsonschema.Schema
-}
+// compiled has the schemas of definitions.
+var compiled sync.Map
 
 // compile returns the schema of a definition.
 func compile(revision, name string) (*jsonschema.Schema, error) {
-	compiled.Lock()
-	defer compiled.Unlock()
-	if schema := compiled.schemas[definition{revision, name}]; schema != nil {
-		return schema, nil
+	if schema, ok := compiled.Load(definition{revision, name}); ok {
+		return schema.(*jsonschema.Schema), nil
 	}
 	text, err := files.ReadFile("schemas/" + revision + ".json")
 	if err != nil {
@@ -272,12 +268,8 @@ func compile(revision, name string) (*jsonschema.Schema, error) {
 		table = "$defs"
 	}
 	schema, err := compiler.Compile("protocol.json#/" + table + "/" + name)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		compiled.Store(definition{revision, name}, schema)
 	}
-	if compiled.schemas == nil {
-		compiled.schemas = map[definition]*jsonschema.Schema{}
-	}
-	compiled.schemas[definition{revision, name}] = schema
-	return schema, nil
+	return schema, err
 }
