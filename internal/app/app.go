@@ -33,6 +33,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server"
 	"github.com/fsmcp/fsmcp/internal/settings"
 	"github.com/fsmcp/fsmcp/internal/span"
+	"github.com/fsmcp/fsmcp/internal/stack"
 	"github.com/fsmcp/fsmcp/internal/tokens"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
@@ -196,8 +197,8 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, ended := context.WithCancel(ctx)
 	defer ended()
 	defer procgroup.OnFatalSignal(a.closePrograms)()
-	go a.Sweep(ctx)
-	go a.settings.watchFiles(ctx)
+	stack.Go(func() { a.Sweep(ctx) })
+	stack.Go(func() { a.settings.watchFiles(ctx) })
 	go a.compilePDFium(ctx)
 	err := a.Server.Serve(ctx, in, out)
 	if a.records != nil {

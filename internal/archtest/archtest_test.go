@@ -48,7 +48,7 @@ var layers = map[string]layer{
 	"cmd/fsmcp-vips":  {anything: true, never: []ban{noProtocol}},
 
 	// It needs net/url: the protocol names folders by URIs.
-	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/similar", "internal/toolcall", "internal/tools", "schemas"}, never: []ban{noProcess, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
+	"internal/server":           {imports: []string{"internal/phrase", "internal/refusal", "internal/server/arguments", "internal/server/schedule", "internal/server/wire", "internal/similar", "internal/stack", "internal/toolcall", "internal/tools", "schemas"}, never: []ban{noProcess, {"net", noNet.why}, {"net/http/...", noNet.why}, noCommand, noWatch, noVips, noPDF, {"os", "it does not look at files"}}},
 	"internal/server/arguments": {imports: []string{"internal/phrase", "internal/refusal", "internal/server/wire", "internal/similar", "internal/toolcall", "internal/tools"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/schedule":  {imports: []string{"internal/refusal"}, never: append(pure(), noVips, noPDF)},
 	"internal/server/wire":      {never: append(pure(), noVips, noPDF)},
@@ -97,6 +97,7 @@ var layers = map[string]layer{
 	"internal/search/filter": {imports: []string{"internal/perm/glob", "internal/similar"}, never: pure()},
 	"internal/search/match":  {never: pure()},
 	"internal/keylock":       {never: pure()},
+	"internal/stack":         {never: pure()},
 	"internal/state":         {imports: []string{"internal/fsys", "internal/keylock", "internal/span", "internal/text"}, never: pure()},
 	"internal/similar":       {imports: []string{"internal/span"}, never: pure()},
 	"internal/jsonc":         {never: pure()},

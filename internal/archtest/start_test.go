@@ -48,6 +48,9 @@ func TestInitialisers(t *testing.T) {
 			t.Errorf("%s allocates %d times at the start, more than %d", m[1], n, maxOwnAllocations)
 		}
 	}
+	if first, _, _ := strings.Cut(string(out), "init internal/godebug "); !strings.Contains(first, module+"/internal/stack ") {
+		t.Errorf("internal/stack is not among the first packages that are initialised: the stack has grown in others\n%s", out)
+	}
 	if allocations == 0 || allocations > maxInitAllocations || bytes > maxInitBytes {
 		t.Errorf("the initialisers make %d allocations of %d bytes, more than %d of %d:\n%s", allocations, bytes, maxInitAllocations, maxInitBytes, out)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/server/arguments"
 	"github.com/fsmcp/fsmcp/internal/server/schedule"
 	"github.com/fsmcp/fsmcp/internal/server/wire"
+	"github.com/fsmcp/fsmcp/internal/stack"
 	"github.com/fsmcp/fsmcp/internal/toolcall"
 	"github.com/fsmcp/fsmcp/internal/tools"
 )
@@ -76,7 +77,7 @@ type replies interface {
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	r := s.connect(ctx, in, out)
 	c := r.conn
-	go r.read()
+	stack.Go(r.read)
 	var err error
 	drain := s.opts.bounds.grace
 	select {
