@@ -56,9 +56,10 @@ func policyConfig(cfg settings.Config) perm.Config {
 		c.Workspace = append(c.Workspace, perm.Dir{Name: dir, Real: names[len(names)-1]})
 	}
 	for _, dir := range slices.Concat(cfg.Workspace, perm.Anchors(c)) {
+		now := cfg.FolderNow(dir)
 		names := cfg.Folder(dir)
 		c.Aliases = append(c.Aliases, aliases(names)...)
-		if now := currentNames(dir); !slices.Equal(now, names) {
+		if !slices.Equal(now, names) {
 			c.Moved = append(c.Moved, aliases(now)...)
 		}
 	}

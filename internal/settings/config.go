@@ -63,6 +63,8 @@ type System struct {
 	// it: as given, one for each link on the way, resolved last. Later answers are
 	// the same, so that no later link widens the workspace.
 	Folder func(dir string) []string
+	// FolderNow returns the names that the directory has now; nil: those of Folder.
+	FolderNow func(dir string) []string
 	// WSL reports whether this is a Linux system in Windows; nil: it is not.
 	WSL func() bool
 	// FileRule reports whether a permission rule is about files; nil: every one is.
@@ -217,6 +219,14 @@ func (c Config) System() System { return c.origin.system }
 // Folder returns the names of a directory, those that hold until a restart: as
 // given first, resolved last.
 func (c Config) Folder(dir string) []string { return c.origin.system.names(dir) }
+
+// FolderNow returns the names that a directory has now.
+func (c Config) FolderNow(dir string) []string {
+	if now := c.origin.system.FolderNow; now != nil {
+		return now(dir)
+	}
+	return c.Folder(dir)
+}
 
 // Found is a settings file that is there and can be understood.
 type Found struct {
