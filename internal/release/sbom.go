@@ -116,110 +116,67 @@ type subject struct {
 	time            time.Time
 }
 
-// The types below are the part of CycloneDX 1.6 that is used
-// (https://cyclonedx.org/docs/1.6/json/).
-type (
-	bom struct {
-		Schema       string       `json:"$schema"`
-		Format       string       `json:"bomFormat"`
-		SpecVersion  string       `json:"specVersion"`
-		Serial       string       `json:"serialNumber"`
-		Version      int          `json:"version"`
-		Metadata     metadata     `json:"metadata"`
-		Components   []component  `json:"components"`
-		Dependencies []dependency `json:"dependencies"`
-	}
-	metadata struct {
-		Timestamp string    `json:"timestamp"`
-		Component component `json:"component"`
-	}
-	component struct {
-		Type       string     `json:"type"`
-		Ref        string     `json:"bom-ref"`
-		Name       string     `json:"name"`
-		Version    string     `json:"version"`
-		Hashes     []digest   `json:"hashes,omitempty"`
-		Licenses   []licence  `json:"licenses,omitempty"`
-		PURL       string     `json:"purl,omitempty"`
-		Properties []property `json:"properties,omitempty"`
-	}
-	digest struct {
-		Algorithm string `json:"alg"`
-		Content   string `json:"content"`
-	}
-	licence struct {
-		License struct {
-			ID string `json:"id"`
-		} `json:"license"`
-	}
-	property struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	}
-	dependency struct {
-		Ref       string   `json:"ref"`
-		DependsOn []string `json:"dependsOn,omitempty"`
-	}
-)
+// object is one of CycloneDX 1.6, with its members (https://cyclonedx.org/docs/1.6/json/).
+type object map[string]any
 
 // billOfMaterials returns the list of contents (SBOM) of a package, as JSON of CycloneDX.
 // What each module itself needs is not in it: Go records only what a program holds.
 func billOfMaterials(s subject, programs []program, modules []module) ([]byte, error) {
-	whole := component{
-		Type: "application", Ref: "fsmcp", Name: "fsmcp", Version: s.version, Licenses: licences(ownLicence),
-		Properties: []property{{"fsmcp:commit", s.commit}, {"fsmcp:os", s.system}, {"fsmcp:arch", s.arch}},
-	}
-	list := bom{
-		Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", SpecVersion: "1.6", Version: 1,
-		Metadata: metadata{Timestamp: s.time.Format(time.RFC3339), Component: whole},
-	}
-	needs := dependency{Ref: whole.Ref}
+	whole := component("application", "fsmcp", "fsmcp", s.version, ownLicence)
+	whole["properties"] = []object{property("fsmcp:commit", s.commit), property("fsmcp:os", s.system), property("fsmcp:arch", s.arch)}
+	var components, needs []object
+	var built []string
 	for _, p := range programs {
-		c := component{
-			Type: "application", Ref: "program:" + p.name, Name: p.name, Version: s.version,
-			Hashes: []digest{{"SHA-256", p.hash}}, Licenses: licences(ownLicence),
-		}
+		ref := "program:" + p.name
+		built = append(built, ref)
+		settings, holds := []object{}, []string{packageURL("std", strings.TrimPrefix(p.info.GoVersion, "go"))}
 		for _, setting := range p.info.Settings {
-			c.Properties = append(c.Properties, property{"go:build:" + setting.Key, setting.Value})
+			settings = append(settings, property("go:build:"+setting.Key, setting.Value))
 		}
-		list.Components = append(list.Components, c)
-		needs.DependsOn = append(needs.DependsOn, c.Ref)
-	}
-	list.Dependencies = append(list.Dependencies, needs)
-	for _, p := range programs {
-		d := dependency{Ref: "program:" + p.name, DependsOn: []string{packageURL("std", strings.TrimPrefix(p.info.GoVersion, "go"))}}
 		for _, m := range p.info.Deps {
-			d.DependsOn = append(d.DependsOn, packageURL(m.Path, m.Version))
+			holds = append(holds, packageURL(m.Path, m.Version))
 		}
-		list.Dependencies = append(list.Dependencies, d)
+		c := component("application", ref, p.name, s.version, ownLicence)
+		c["hashes"], c["properties"] = []object{{"alg": "SHA-256", "content": p.hash}}, settings
+		components, needs = append(components, c), append(needs, object{"ref": ref, "dependsOn": holds})
 	}
 	for _, m := range modules {
 		address := packageURL(m.Path, m.Version)
-		c := component{Type: "library", Ref: address, Name: m.Path, Version: m.Version, PURL: address, Licenses: licences(m.licences...)}
-		if m.Sum != "" {
-			c.Properties = []property{{"go:sum", m.Sum}}
+		c := component("library", address, m.Path, m.Version, m.licences...)
+		if c["purl"] = address; m.Sum != "" {
+			c["properties"] = []object{property("go:sum", m.Sum)}
 		}
-		list.Components = append(list.Components, c)
+		components = append(components, c)
+	}
+	list := object{
+		"$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json", "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+		"metadata":   object{"timestamp": s.time.Format(time.RFC3339), "component": whole},
+		"components": components, "dependencies": append([]object{{"ref": "fsmcp", "dependsOn": built}}, needs...),
 	}
 	// The number of a list is made of its content, so that the same list has the same one.
 	text, err := json.Marshal(list)
 	if err != nil {
 		return nil, err
 	}
-	list.Serial = serial(text)
+	list["serialNumber"] = serial(text)
 	text, err = json.MarshalIndent(list, "", "  ")
 	return append(text, '\n'), err
 }
 
 const ownLicence = "MIT"
 
-func licences(ids ...string) []licence {
-	list := make([]licence, len(ids))
-	for i, id := range ids {
-		list[i].License.ID = id
+// component returns a program or a module, with its licences by their identifiers.
+func component(kind, ref, name, version string, ids ...string) object {
+	c := object{"type": kind, "bom-ref": ref, "name": name, "version": version}
+	var licences []object
+	for _, id := range ids {
+		licences = append(licences, object{"license": object{"id": id}})
+		c["licenses"] = licences
 	}
-	return list
+	return c
 }
+
+func property(name, value string) object { return object{"name": name, "value": value} }
 
 // packageURL names a module as package-url does, type golang.
 func packageURL(path, version string) string {
