@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,6 +72,7 @@ type release struct {
 	level           int    // of compression
 	npm             string // the program; "" keeps the official packer out
 	log             io.Writer
+	sums            map[string]string // of the files that are written, by their names
 }
 
 // A product is a file of the release as the templates see it.
@@ -104,6 +106,7 @@ func (r *release) make() error {
 	if err := r.clearOut(); err != nil {
 		return err
 	}
+	r.sums = make(map[string]string)
 	work, err := os.MkdirTemp("", "fsmcp-release-")
 	if err != nil {
 		return err
@@ -141,7 +144,7 @@ func (r *release) make() error {
 	if err := r.fillIn(f); err != nil {
 		return err
 	}
-	return r.sums()
+	return r.writeSums()
 }
 
 // files returns the files of the checkout that match patterns. A name without a wildcard
@@ -235,10 +238,13 @@ func (r *release) clearOut() error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
-	return r.write(marker, nil)
+	return os.WriteFile(filepath.Join(r.out, marker), nil, 0o644)
 }
 
+// write writes a file of the release, and notes its checksum.
 func (r *release) write(name string, data []byte) error {
+	fmt.Fprintf(r.log, "release: %10d %s\n", len(data), name)
+	r.sums[name] = hash(data)
 	path := filepath.Join(r.out, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -246,30 +252,13 @@ func (r *release) write(name string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// sums writes the checksums of all files, in the form of sha256sum.
-func (r *release) sums() error {
-	var list strings.Builder
-	var names []string
-	err := filepath.WalkDir(r.out, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != marker {
-			name, _ := filepath.Rel(r.out, path)
-			names = append(names, filepath.ToSlash(name))
-		}
-		return err
-	})
-	if err != nil {
-		return err
+// writeSums writes the checksums of all files, in the form of sha256sum.
+func (r *release) writeSums() error {
+	var list []byte
+	for _, name := range slices.Sorted(maps.Keys(r.sums)) {
+		list = fmt.Appendf(list, "%s  %s\n", r.sums[name], name)
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(r.out, filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&list, "%s  %s\n", hash(data), name)
-		fmt.Fprintf(r.log, "release: %10d %s\n", len(data), name)
-	}
-	return r.write(marker, []byte(list.String()))
+	return os.WriteFile(filepath.Join(r.out, marker), list, 0o644)
 }
 
 func hash(data []byte) string {
