@@ -68,7 +68,9 @@ func (c KnownClient) Merge(old []byte, s Launch) (m Merged, err error) {
 		}
 		text = span.Apply(text, d.sorted())
 	}
-	m.Splices = difference(old, text)
+	if !bytes.Equal(old, text) {
+		m.Splices = span.Tighten([]span.Splice{{End: int64(len(old)), New: text}}, old)
+	}
 	return m, nil
 }
 
@@ -91,22 +93,6 @@ func (c KnownClient) Remove(old []byte) (m Merged, err error) {
 	d.cut(servers, i)
 	m.Splices = d.sorted()
 	return m, nil
-}
-
-// difference returns the one splice that makes old into text.
-func difference(old, text []byte) []span.Splice {
-	start := 0
-	for start < len(old) && start < len(text) && old[start] == text[start] {
-		start++
-	}
-	end := 0
-	for end < len(old)-start && end < len(text)-start && old[len(old)-1-end] == text[len(text)-1-end] {
-		end++
-	}
-	if start+end == len(old) && len(old) == len(text) {
-		return nil
-	}
-	return []span.Splice{{Start: int64(start), End: int64(len(old) - end), New: text[start : len(text)-end]}}
 }
 
 // document is the settings file of a client.

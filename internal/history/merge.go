@@ -27,7 +27,7 @@ func Merge(base, ours, theirs []byte) (splices []span.Splice, conflicts []Confli
 	case bytes.Equal(ours, theirs), bytes.Equal(base, theirs):
 		return nil, nil
 	case bytes.Equal(base, ours):
-		return tightened([]span.Splice{{End: int64(len(ours)), New: theirs}}, ours), nil
+		return span.Tighten([]span.Splice{{End: int64(len(ours)), New: theirs}}, ours), nil
 	case hasNul(base) || hasNul(ours) || hasNul(theirs):
 		return nil, []Conflict{{First: 1, Last: len(splitLines(ours))}}
 	}
@@ -121,41 +121,3 @@ func (m *merger) both(o0, o1, t0, t1 int) {
 	}
 	m.conflicts = append(m.conflicts, Conflict{First: o0 + 1, Last: o1})
 }
-
-// tightened returns splices without the bytes at their ends that they leave as they are.
-func tightened(splices []span.Splice, old []byte) []span.Splice {
-	out := slices.Clone(splices)
-	for i, s := range out {
-		was := old[s.Start:s.End]
-		n := commonPrefix(was, s.New)
-		s.Start, s.New, was = s.Start+int64(n), s.New[n:], was[n:]
-		n = commonSuffix(was, s.New)
-		s.End, s.New = s.End-int64(n), s.New[:len(s.New)-n]
-		out[i] = s
-	}
-	return out
-}
-
-func commonPrefix(a, b []byte) (n int) {
-	most := min(len(a), len(b))
-	for _, step := range compareSteps {
-		for n+step <= most && bytes.Equal(a[n:n+step], b[n:n+step]) {
-			n += step
-		}
-	}
-	return n
-}
-
-func commonSuffix(a, b []byte) (n int) {
-	most := min(len(a), len(b))
-	for _, step := range compareSteps {
-		for n+step <= most && bytes.Equal(a[len(a)-n-step:len(a)-n], b[len(b)-n-step:len(b)-n]) {
-			n += step
-		}
-	}
-	return n
-}
-
-// compareSteps are numbers of bytes that are compared at once: processors are quick at
-// blocks.
-var compareSteps = []int{256, 1}

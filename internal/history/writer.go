@@ -323,7 +323,7 @@ func (w *writer) state(sum Sum, was *object, old []byte, splices []span.Splice) 
 	if was != nil && size > wholeState {
 		base, changes, err := pack{w.pack}.parts(was)
 		if err == nil && len(changes) < maxChanges {
-			if b, err := json.Marshal(append(changes, tightened(splices, old))); err == nil && int64(len(b)) < size/8 {
+			if b, err := json.Marshal(append(changes, span.Tighten(splices, old))); err == nil && int64(len(b)) < size/8 {
 				o.Base = base
 				o.Chunks, err = w.put(bytes.NewReader(b), int64(len(b)))
 				return o, err
