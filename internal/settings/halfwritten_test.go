@@ -15,7 +15,7 @@ import (
 func drawSettings(r *rand.Rand, withComments bool) string {
 	blank := func() string {
 		if withComments && r.IntN(3) == 0 {
-			return []string{"// {}\n", "/* {} */", "\n// x\n"}[r.IntN(3)]
+			return []string{" // {}\n", " /* {} */", "\n// x\n"}[r.IntN(3)]
 		}
 		return []string{"", " ", "\n"}[r.IntN(3)]
 	}
@@ -45,7 +45,7 @@ func TestHalfWrittenFilesAllowNothingMore(t *testing.T) {
 	lost := 0
 	for range shortrun.Count(t, 60, 20, "files") {
 		file := []string{claude, project, userClaude, userOwn, settingsFile, managed}[r.IntN(6)]
-		comments := !strings.Contains(file, "claude")
+		comments := !strings.Contains(strings.ToLower(file), "claude")
 		before, after := drawSettings(r, comments), drawSettings(r, comments)
 		files := map[string]string{settingsFile: "{}"}
 		files[file] = before
