@@ -100,6 +100,9 @@ func (c *Conversation) noteExtent(f FoundFile) bool {
 		old = &follower{due: true} // between the look at it and now it may have been touched
 		files[path], c.followed.toLook[path] = old, old
 	}
+	if known && rec.InFull() && rec.Stamp.Same(f.Stamp) { // a reminder was about an earlier state
+		old.reported, old.proof = nil, fsys.Stamp{}
+	}
 	switch {
 	case f.Extent == AsPictures:
 		stamp := f.Stamp

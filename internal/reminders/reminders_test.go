@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 	"github.com/fsmcp/fsmcp/internal/fsys"
 	"github.com/fsmcp/fsmcp/internal/nativetest"
 	"github.com/fsmcp/fsmcp/internal/perm"
+	"github.com/fsmcp/fsmcp/internal/shortrun"
 	"github.com/fsmcp/fsmcp/internal/span"
 	"github.com/fsmcp/fsmcp/internal/state"
 	"github.com/fsmcp/fsmcp/internal/text"
@@ -145,6 +147,57 @@ func TestRemind(t *testing.T) {
 	}
 	if got := b.reminded(file); got != "" {
 		t.Errorf("reported again: %q", got)
+	}
+}
+
+// TestReportsAreNaive compares drawn changes, Reads and looks with a model that knows the whole
+// text that the conversation saw last, and that of its Read.
+func TestReportsAreNaive(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 88))
+	large := strings.Repeat("a line of a file that no record keeps as text\n", 6000) // above state.KeepText
+	texts := []string{"one\n", "two\n", "one\ntwo\n", "", large + "one\n", large + "two\n"}
+	const gone = "(gone)"
+	seen := map[string]int{}
+	for round := range shortrun.Count(t, 200, 60, "files") {
+		b := newBench(t)
+		now := texts[r.IntN(len(texts))]
+		file := b.put("f", now)
+		b.read(file)
+		read, known := now, now
+		for step := range 30 {
+			switch r.IntN(5) {
+			case 0:
+				if now != gone {
+					b.read(file)
+					read, known = now, now
+				}
+			case 1:
+				_ = os.Remove(file)
+				now = gone
+			case 2:
+				now = texts[r.IntN(len(texts))]
+				b.put("f", now)
+			default:
+				want := ""
+				switch {
+				case now == known:
+				case now == gone:
+					want = "was deleted or moved"
+				case now == read:
+					want = "is again as it was when it was read"
+				default:
+					want = "was changed outside"
+				}
+				if got := b.reminded(file); (got == "") != (want == "") || !strings.Contains(got, want) {
+					t.Fatalf("round %d, step %d: %q, want %q", round, step, got, want)
+				}
+				known = now
+				seen[want]++
+			}
+		}
+	}
+	if t.Log(seen); len(seen) != 4 {
+		t.Error("the comparison says little")
 	}
 }
 
