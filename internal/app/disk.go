@@ -32,8 +32,8 @@ func (f *firstNames) names(dir string) []string {
 	return names
 }
 
-// now returns the names that a directory has now. It looks once if names was not asked before:
-// twice for each directory that rules start from would take 5 % of a start.
+// now returns the names that a directory has now. It looks once if it is asked before names:
+// twice for each directory that rules start from would take 0.1 ms of a start.
 func (f *firstNames) now(dir string) []string {
 	names, known := f.lookUp(dir)
 	if known {

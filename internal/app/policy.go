@@ -56,7 +56,7 @@ func policyConfig(cfg settings.Config) perm.Config {
 		c.Workspace = append(c.Workspace, perm.Dir{Name: dir, Real: names[len(names)-1]})
 	}
 	for _, dir := range slices.Concat(cfg.Workspace, perm.Anchors(c)) {
-		now := cfg.FolderNow(dir)
+		now := cfg.FolderNow(dir) // before Folder, so that a start looks once
 		names := cfg.Folder(dir)
 		c.Aliases = append(c.Aliases, aliases(names)...)
 		if !slices.Equal(now, names) {

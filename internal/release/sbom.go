@@ -171,6 +171,8 @@ func component(kind, ref, name, version string, ids ...string) object {
 	var licences []object
 	for _, id := range ids {
 		licences = append(licences, object{"license": object{"id": id}})
+	}
+	if licences != nil {
 		c["licenses"] = licences
 	}
 	return c

@@ -134,12 +134,12 @@ func tooWide(dir, home string) bool {
 // inside reports whether a file is in one of the directories, under any of its names. It
 // ignores case, which is stricter.
 func (s System) inside(file string, dirs []string) bool {
-	below := func(name string) bool {
+	isIn := func(name string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool {
 			return slices.ContainsFunc(s.names(dir), func(d string) bool { return below(name, d) })
 		})
 	}
-	return below(file) || below(s.real(file)) || below(filepath.Join(s.real(filepath.Dir(file)), filepath.Base(file)))
+	return isIn(file) || isIn(s.real(file)) || isIn(filepath.Join(s.real(filepath.Dir(file)), filepath.Base(file)))
 }
 
 func below(name, dir string) bool {
